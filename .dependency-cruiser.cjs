@@ -37,6 +37,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "^(dist|node_modules|test/conformance)/" },
+    parser: "swc",
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["source", "import", "require", "node", "default"], extensions: [".ts", ".js", ".json"] },

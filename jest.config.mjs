@@ -1,6 +1,5 @@
-export default {
+const shared = {
   testEnvironment: "node",
-  testMatch: ["<rootDir>/**/*.test.ts"],
   testPathIgnorePatterns: ["/node_modules/", "/dist/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   extensionsToTreatAsEsm: [".ts"],
@@ -11,4 +10,12 @@ export default {
       { jsc: { parser: { syntax: "typescript", decorators: true }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
     ],
   },
+};
+
+// `unit`: beside the code, no sockets but loopback ones a test opens itself. `system`: under test/, real kubectl and processes.
+export default {
+  projects: [
+    { ...shared, displayName: "unit", testMatch: ["<rootDir>/!(test|node_modules|dist)/**/*.test.ts"] },
+    { ...shared, displayName: "system", testMatch: ["<rootDir>/test/**/*.test.ts"] },
+  ],
 };
