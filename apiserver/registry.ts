@@ -127,6 +127,13 @@ export interface ResourceType {
   readonly storageVersion: string;
   /** Structural schema: types, defaults, validation, merge keys. Absent: any object (tests). */
   readonly schema?: JsonSchema;
+  /**
+   * Built-in kinds: any JSON object in the form of the served type: unknown fields dropped (and named), zero values and nulls written
+   * or left out as the typed server does, quantities in canonical form, unconditional defaults set. Replaces the schema's default and
+   * prune; runs on each body and on the result of each patch and apply. `decode` of an object with nothing but apiVersion and kind is
+   * the empty object that managed fields of a create are compared with. Throws ApiError 400 on a value of a wrong type.
+   */
+  readonly decode?: (object: object) => { readonly object: ApiObject; /** e.g. `spec.foo` */ readonly unknown: readonly string[] };
   /** CRD: pruned by its schema, metadata coerced, PUT and strategic merge as custom resources do. */
   readonly custom: boolean;
   readonly subresources: Subresources;
