@@ -118,8 +118,14 @@ export type WorkloadEvent =
   | { readonly type: "controlPlanePod"; readonly cluster: ObjectKey; readonly pod: Pod; readonly gone: boolean };
 
 export interface WorkloadClusters {
-  /** @throws NotConnected */
+  /** Asks for a connection when there is none: ask only once the Cluster's infrastructure is provisioned. @throws NotConnected */
   get(cluster: ObjectKey): WorkloadCluster;
+  /** Asks for a connection without needing it now. */
+  connect(cluster: ObjectKey): void;
+  /** A reason to try again now instead of when the wait is over: the kubeconfig was written, a control plane Machine changed. */
+  hint(cluster: ObjectKey): void;
+  /** The Cluster is gone. */
+  forget(cluster: ObjectKey): void;
   state(cluster: ObjectKey): ConnectionState;
   /** Events come in the order they happened; a listener only enqueues. @returns a function that ends it */
   onEvent(listener: (event: WorkloadEvent) => void): () => void;

@@ -1,0 +1,25 @@
+// Values of Secrets as text and back. Here: base64 of UTF-8 without platform APIs. Not here: which Secrets exist (../certificates, kinds.ts).
+import type { Secret } from "./kinds.ts";
+
+/** Base64 of the UTF-8 bytes of `text`. */
+export const toBase64 = (text: string): string => bytesToBase64(new TextEncoder().encode(text));
+
+export const fromBase64 = (base64: string): string => new TextDecoder().decode(base64ToBytes(base64));
+
+export function bytesToBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192));
+  return btoa(binary);
+}
+
+export const base64ToBytes = (base64: string): Uint8Array => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+
+/** The value of a key as text; undefined when the key is absent. */
+export function textOf(secret: Secret, key: string): string | undefined {
+  const value = secret.data?.[key];
+  return value === undefined ? secret.stringData?.[key] : fromBase64(value);
+}
+
+/** `data` of a Secret from texts. */
+export const dataOf = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toBase64(value)]));
