@@ -73,7 +73,7 @@ function probeBad(link: Link, atMs: number): Step {
   return next.consecutiveFailures < PROBE_FAILURES_MAX ? stay(next) : redial(next);
 }
 
-const good = (link: Link, atMs: number): Link => ({
+const good = (atMs: number): Link => ({
   phase: "connected",
   attempts: 0,
   connected: true,
@@ -96,11 +96,11 @@ export function step(link: Link, signal: Signal): Step {
     case "forget":
       return { link: { ...newLink }, effects: link.phase === "idle" ? [] : [{ do: "cancelRetry" }, { do: "drop" }] };
     case "dialled":
-      return link.phase === "dialling" ? stay(good(link, signal.atMs)) : stay(link);
+      return link.phase === "dialling" ? stay(good(signal.atMs)) : stay(link);
     case "dialFailed":
       return link.phase === "dialling" ? failed(link, signal.atMs) : stay(link);
     case "probeGood":
-      return link.phase === "connected" ? stay(good(link, signal.atMs)) : stay(link);
+      return link.phase === "connected" ? stay(good(signal.atMs)) : stay(link);
     case "probeBad":
       return link.phase === "connected" ? probeBad(link, signal.atMs) : stay(link);
     case "unauthorized":
