@@ -51,11 +51,16 @@ export interface Watch<K extends KubeObject = KubeObject> {
 // biome-ignore lint/suspicious/noExplicitAny: watches of different kinds share a list; each was checked where it was declared
 export type AnyWatch = Watch<any>;
 
+/** Another reason to run keys than a watched kind of the management cluster (Nodes and connections of workload clusters).
+ *  Called when the controller starts. @returns a function that ends it */
+export type Source = (enqueue: (key: ObjectKey) => void, environment: WatchEnvironment) => () => void;
+
 export interface Controller<K extends KubeObject = KubeObject> {
   /** Lower case; names queue, metrics, logs and the switch in `--controllers`. */
   readonly name: string;
   readonly resource: Resource<K>;
   readonly watches: readonly AnyWatch[];
+  readonly sources?: readonly Source[];
   /** Kinds that are read from the cache without causing runs. */
   readonly reads?: readonly Resource[];
   /** Changes of the kind itself that do not pass are ignored. */
