@@ -69,7 +69,9 @@ export interface Store {
   listAt(resource: string, revision: number, namespace?: string): readonly Entry[] | undefined;
   /** Oldest revision from which changesAfter answers. */
   oldestRevision(resource: string): number;
-  /** Calls back for each later change of a resource, in order. @returns stop */
-  onChange(resource: string, listener: (change: Change) => void): () => void;
+  /** Says that the resource is served from now on: its history begins here, unless it has one. */
+  open(resource: string): void;
+  /** Calls back for each later change of a resource, in order. @param namespace undefined = all   @returns stop */
+  onChange(resource: string, namespace: string | undefined, listener: (change: Change) => void): () => void;
   close(): void;
 }

@@ -1,0 +1,105 @@
+// From a path to what it means. Here: reading the path of a request. Not here: whether such a resource exists (registry).
+import type { RequestInfo } from "../auth-seam.ts";
+
+/** A path split and decoded; undefined parts are absent. */
+export interface Route {
+  /** Decoded, without trailing slash. */
+  readonly path: string;
+  readonly isResource: boolean;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** A path below a subresource: no resource answers it. */
+  readonly rest: readonly string[];
+}
+
+const elsewhere = (path: string): Route => ({
+  path,
+  isResource: false,
+  group: "",
+  version: "",
+  resource: "",
+  namespace: "",
+  name: "",
+  subresource: "",
+  rest: [],
+});
+
+// Below namespaces/NAME these are not resources of the namespace but subresources of the namespace object.
+const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+function splitPath(path: string): readonly string[] | undefined {
+  const parts: string[] = [];
+  for (const raw of path.split("/").slice(1)) {
+    try {
+      parts.push(decodeURIComponent(raw));
+    } catch {
+      return undefined;
+    }
+  }
+  return parts;
+}
+
+function resourceParts(parts: readonly string[]): Pick<Route, "namespace" | "resource" | "name" | "subresource" | "rest"> {
+  const [first = "", second = "", third] = parts;
+  if (first === "namespaces" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third)) {
+    return { namespace: second, resource: third, name: parts[3] ?? "", subresource: parts[4] ?? "", rest: parts.slice(5) };
+  }
+  // The namespace object itself lives in no namespace, but authorization asks by its name.
+  const namespace = first === "namespaces" ? second : "";
+  return { namespace, resource: first, name: second, subresource: third ?? "", rest: parts.slice(3) };
+}
+
+/** @returns undefined for a path that cannot be decoded, has an empty part inside, or a part with a slash in it */
+export function parsePath(wirePath: string): Route | undefined {
+  const trimmed = wirePath.length > 1 && wirePath.endsWith("/") ? wirePath.slice(0, -1) : wirePath;
+  if (trimmed === "" || trimmed === "/") return elsewhere("/");
+  const parts = splitPath(trimmed);
+  if (!parts || parts.some((part) => part === "" || part.includes("/"))) return undefined;
+  const path = `/${parts.join("/")}`;
+  if (parts[0] === "api" && parts.length >= 3) {
+    return { path, isResource: true, group: "", version: parts[1] as string, ...resourceParts(parts.slice(2)) };
+  }
+  if (parts[0] === "apis" && parts.length >= 4) {
+    return { path, isResource: true, group: parts[1] as string, version: parts[2] as string, ...resourceParts(parts.slice(3)) };
+  }
+  return elsewhere(path);
+}
+
+/** The verb of a resource request; undefined for a method that resources do not have. */
+export function verbOf(method: string, route: Route, watch: boolean): string | undefined {
+  const one = route.name !== "";
+  switch (method) {
+    case "GET":
+      return watch ? "watch" : one ? "get" : "list";
+    case "HEAD":
+      return one ? "get" : "list";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return one ? "delete" : "deletecollection";
+    default:
+      return undefined;
+  }
+}
+
+export function requestInfo(method: string, route: Route, watch: boolean): RequestInfo {
+  return {
+    isResource: route.isResource,
+    verb: route.isResource ? (verbOf(method, route, watch) ?? "") : method.toLowerCase(),
+    path: route.path,
+    group: route.group,
+    version: route.version,
+    resource: route.resource,
+    subresource: route.subresource,
+    namespace: route.namespace,
+    name: route.name,
+  };
+}
