@@ -244,3 +244,8 @@ core.ResourceQuotaSpec hard
 core.ResourceQuotaStatus hard used
 core.LimitRangeItem default defaultRequest max maxLimitRequestRatio min
 `;
+
+/** Fields without a type in the field list that hold a JSONSchemaProps, a list of such, or a boolean. */
+export const LOOSE = `
+apiextensions.JSONSchemaProps additionalItems additionalProperties items
+`;
