@@ -129,11 +129,12 @@ export interface ResourceType {
   readonly schema?: JsonSchema;
   /**
    * Built-in kinds: any JSON object in the form of the served type: unknown fields dropped (and named), zero values and nulls written
-   * or left out as the typed server does, quantities in canonical form, unconditional defaults set. Replaces the schema's default and
-   * prune; runs on each body and on the result of each patch and apply. `decode` of an object with nothing but apiVersion and kind is
-   * the empty object that managed fields of a create are compared with. Throws ApiError 400 on a value of a wrong type.
+   * or left out as the typed server does, quantities in canonical form, defaults set. Takes the place of the schema's defaults and
+   * pruning; runs on each body and on the result of each patch and apply. Throws ApiError 400 on a value of a wrong type.
    */
-  readonly decode?: (object: object) => { readonly object: ApiObject; /** e.g. `spec.foo` */ readonly unknown: readonly string[] };
+  readonly decode?: (object: object) => { readonly object: ApiObject; /** Paths such as `spec.foo`. */ readonly unknown: readonly string[] };
+  /** Built-in kinds: the typed object before anything is set. Managed fields of a create count what differs from this. */
+  readonly empty?: () => ApiObject;
   /** CRD: pruned by its schema, metadata coerced, PUT and strategic merge as custom resources do. */
   readonly custom: boolean;
   readonly subresources: Subresources;
