@@ -1,0 +1,3 @@
+// Built-in kinds that controllers touch.
+export * from "./core.ts";
+export * from "./groups.ts";
