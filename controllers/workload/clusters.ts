@@ -1,18 +1,16 @@
 // WorkloadClusters over a dialler: one connection per Cluster, its probes, its two caches.
 // Here: doing what connection.ts decides. Not here: the decisions, sockets (real/).
-import type { KubeObject } from "../../api/meta/object.ts";
-import { keyText, type ObjectKey, type Resource } from "../../api/meta/resource.ts";
+import { keyText, type ObjectKey } from "../../api/meta/resource.ts";
 import { isUnauthorized } from "../../api/meta/status.ts";
-import type { Transport } from "../../api/meta/transport.ts";
 import type { Cancel, Clock } from "../../runtime/base/clock.ts";
 import type { Logger } from "../../runtime/base/log.ts";
 import type { Pki } from "../../runtime/base/pki.ts";
-import type { Change } from "../../runtime/cache.ts";
-import type { Client, ListOptions } from "../../runtime/client.ts";
+import type { Random } from "../../runtime/base/random.ts";
+import type { Client } from "../../runtime/client.ts";
+import { transportClient } from "../../runtime/transport-client.ts";
 import { type Effect, type Link, newLink, PROBE_LIMIT_MS, PROBE_PERIOD_MS, type Signal, step, SYNC_LIMIT_MS } from "./connection.ts";
 import { type CredentialsSource, etcdCredentials, firstMember } from "./etcd.ts";
-import { Nodes, Pods, Secrets } from "./kinds.ts";
-import { textOf } from "./secrets.ts";
+import { Secrets } from "./kinds.ts";
 import {
   type ConnectionState,
   type Dial,
@@ -23,7 +21,8 @@ import {
   type WorkloadClusters,
   type WorkloadEvent,
 } from "./seam.ts";
-import { CONTROL_PLANE_PODS_SELECTOR, type NodeStore, nodeStore, type PodStore, podStore } from "./views.ts";
+import { textOf } from "./secrets.ts";
+import { controlPlanePodsView, nodesView, watchControlPlanePods, watchNodes } from "./views.ts";
 
 const API_SERVER_PORT = 6443;
 /** A cluster that cannot be reached and that nobody asked for this long is forgotten. */
@@ -31,24 +30,16 @@ const UNASKED_MAX_MS = 600_000;
 
 export const kubeconfigSecretName = (cluster: string): string => `${cluster}-kubeconfig`;
 
-export interface FeedSink<K extends KubeObject> {
-  change(change: Change<K>): void;
-  synced(): void;
-}
-
-/** Lists and watches until the answer is called. */
-export type Feed = <K extends KubeObject>(client: Client, resource: Resource<K>, options: ListOptions, sink: FeedSink<K>) => () => void;
-
 export interface WorkloadClustersOptions {
   readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
   readonly dial: Dial;
   readonly pki: Pki;
-  readonly log: Logger;
   /** Reads the Secrets with the kubeconfig and the etcd CA. */
   readonly management: Client;
-  /** The client over a dialled transport. */
-  readonly clientOf: (transport: Transport) => Client;
-  readonly feed: Feed;
+  /** For writes to workload clusters. Default `manager`. */
+  readonly fieldManager?: string;
 }
 
 export interface WorkloadClustersControl extends WorkloadClusters {
@@ -57,10 +48,9 @@ export interface WorkloadClustersControl extends WorkloadClusters {
 }
 
 interface Live {
-  readonly dialed: DialedCluster;
   readonly cluster: WorkloadCluster;
-  readonly nodes: NodeStore;
-  readonly pods: PodStore;
+  /** Both first lists have arrived. */
+  readonly synced: Promise<unknown>;
   end(): void;
 }
 
@@ -170,23 +160,25 @@ export function createWorkloadClusters(options: WorkloadClustersOptions): Worklo
       const kubeconfig = await readKubeconfig(options.management, entry.key);
       if (isLate()) return;
       const dialed = await options.dial({ cluster: entry.key, kubeconfig });
-      live = openCluster(entry.key, dialed, options, credentials);
-      if (isLate()) return live.end();
-      entry.endDial = () => live?.end();
-      await withLimit(clock, PROBE_LIMIT_MS, "GET /", live.cluster.client.raw("/"));
+      if (isLate()) return dialed.close();
+      const client = transportClient({ transport: dialed.transport, fieldManager: options.fieldManager ?? "manager" });
+      entry.endDial = () => dialed.close();
+      await withLimit(clock, PROBE_LIMIT_MS, "GET /", client.raw("/"));
+      if (isLate()) return;
       // What the first lists bring is not told: `connected` runs every key of the cluster.
-      const tellLive = (event: WorkloadEvent): void => {
+      live = openCluster(entry.key, dialed, client, options, credentials, (event) => {
         if (entry.live === live) tell(event);
-      };
-      await withLimit(clock, SYNC_LIMIT_MS, "first list of Nodes and Pods", startFeeds(live, options.feed, entry.key, tellLive));
-      if (isLate()) return live.end();
+      });
+      entry.endDial = live.end;
+      await withLimit(clock, SYNC_LIMIT_MS, "the first list of Nodes and Pods", live.synced);
+      if (isLate()) return;
       entry.endDial = undefined;
       entry.live = live;
       entry.cancelProbe = clock.every(PROBE_PERIOD_MS, () => void probe(entry));
       signal(entry, { type: "dialled", atMs: clock.nowMs() });
     } catch (e) {
-      live?.end();
       if (isLate()) return;
+      entry.endDial?.();
       entry.endDial = undefined;
       options.log.debug("no connection to workload cluster yet", { cluster: keyText(entry.key), cause: textOfError(e) });
       signal(entry, { type: "dialFailed", atMs: clock.nowMs() });
@@ -258,64 +250,36 @@ async function readKubeconfig(management: Client, cluster: ObjectKey): Promise<s
   return text;
 }
 
-function openCluster(key: ObjectKey, dialed: DialedCluster, options: WorkloadClustersOptions, credentials: CredentialsSource): Live {
-  const nodes = nodeStore();
-  const pods = podStore();
-  const client = options.clientOf(dialed.transport);
-  const cluster: WorkloadCluster = {
-    key,
-    client,
-    nodes,
-    controlPlanePods: pods,
-    etcd: async (nodeNames, choice) => firstMember(dialed, nodeNames, await credentials.get(key, choice?.algorithm ?? "RSA-2048")),
-    apiServerCertificateExpiryMs: (nodeName, port = API_SERVER_PORT) => dialed.apiServerCertificateExpiryMs(nodeName, port),
+function openCluster(
+  key: ObjectKey,
+  dialed: DialedCluster,
+  client: Client,
+  options: WorkloadClustersOptions,
+  credentials: CredentialsSource,
+  tell: (event: WorkloadEvent) => void,
+): Live {
+  const nodes = watchNodes(client, options, (change) =>
+    tell({ type: "node", cluster: key, node: change.object, gone: change.type === "deleted" }),
+  );
+  const pods = watchControlPlanePods(client, options, (change) =>
+    tell({ type: "controlPlanePod", cluster: key, pod: change.object, gone: change.type === "deleted" }),
+  );
+  return {
+    cluster: {
+      key,
+      client,
+      nodes: nodesView(nodes.store),
+      controlPlanePods: controlPlanePodsView(pods.store),
+      etcd: async (nodeNames, choice) => firstMember(dialed, nodeNames, await credentials.get(key, choice?.algorithm ?? "RSA-2048")),
+      apiServerCertificateExpiryMs: (nodeName, port = API_SERVER_PORT) => dialed.apiServerCertificateExpiryMs(nodeName, port),
+    },
+    synced: Promise.all([nodes.synced, pods.synced]),
+    end: () => {
+      nodes.stop();
+      pods.stop();
+      dialed.close();
+    },
   };
-  return { dialed, cluster, nodes, pods, end: () => dialed.close() };
-}
-
-/** Starts both watches. Settles when both first lists are there; `live.end` ends them. */
-function startFeeds(live: Live, feed: Feed, key: ObjectKey, tell: (event: WorkloadEvent) => void): Promise<void> {
-  return new Promise((synced) => {
-    let open = 2;
-    const oneSynced = (): void => {
-      open--;
-      if (open === 0) synced();
-    };
-    const endNodes = feed(
-      live.cluster.client,
-      Nodes,
-      {},
-      {
-        synced: oneSynced,
-        change: (change) => {
-          const gone = change.type === "deleted";
-          if (gone) live.nodes.drop(change.object.metadata.name ?? "");
-          else live.nodes.put(change.object);
-          tell({ type: "node", cluster: key, node: change.object, gone });
-        },
-      },
-    );
-    const endPods = feed(
-      live.cluster.client,
-      Pods,
-      { namespace: "kube-system", labelSelector: CONTROL_PLANE_PODS_SELECTOR },
-      {
-        synced: oneSynced,
-        change: (change) => {
-          const gone = change.type === "deleted";
-          if (gone) live.pods.drop(change.object.metadata.name ?? "");
-          else live.pods.put(change.object);
-          tell({ type: "controlPlanePod", cluster: key, pod: change.object, gone });
-        },
-      },
-    );
-    const endTransport = live.end;
-    live.end = () => {
-      endNodes();
-      endPods();
-      endTransport();
-    };
-  });
 }
 
 /** Rejects when `work` is not done in time; nothing waits without a limit. */

@@ -1,85 +1,74 @@
-// Cached Nodes and control plane Pods of one workload cluster. Here: stores with their indexes, written by watch events, read-only outside.
-// Not here: the watches that feed them (clusters.ts).
-import type { Node, Pod } from "./kinds.ts";
+// Cached Nodes and control plane Pods of one workload cluster. Here: which objects are watched, their indexes, the read views.
+// Not here: when watching begins and ends (clusters.ts), the store and the watch themselves (runtime).
+import type { KubeObject } from "../../api/meta/object.ts";
+import type { Resource } from "../../api/meta/resource.ts";
+import type { Clock } from "../../runtime/base/clock.ts";
+import type { Logger } from "../../runtime/base/log.ts";
+import type { Random } from "../../runtime/base/random.ts";
+import { type Change, index } from "../../runtime/cache.ts";
+import type { Client } from "../../runtime/client.ts";
+import { createReflector } from "../../runtime/reflector.ts";
+import { Store } from "../../runtime/store.ts";
+import { type Node, Nodes, type Pod, Pods } from "./kinds.ts";
 import type { ControlPlanePodsView, NodesView } from "./seam.ts";
 
 export const CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
-export const CONTROL_PLANE_PODS_SELECTOR = "tier=control-plane,component in (kube-apiserver,kube-controller-manager,kube-scheduler,etcd)";
+const CONTROL_PLANE_PODS = "tier=control-plane,component in (kube-apiserver,kube-controller-manager,kube-scheduler,etcd)";
+const SYSTEM_NAMESPACE = "kube-system";
 
-const byName = (a: { metadata: { name?: string } }, b: { metadata: { name?: string } }): number =>
-  (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1;
+const byProviderId = index(Nodes, "providerID", (node) => (node.spec?.providerID ? [node.spec.providerID] : []));
+const byRole = index(Nodes, "controlPlane", (node) => (node.metadata.labels?.[CONTROL_PLANE_LABEL] === undefined ? [] : ["true"]));
 
-export interface NodeStore extends NodesView {
-  /** @returns the Node that was there before */
-  put(node: Node): Node | undefined;
-  drop(name: string): void;
+export interface WatchTools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
 }
 
-export function nodeStore(): NodeStore {
-  const nodes = new Map<string, Node>();
-  const byId = new Map<string, Set<string>>();
-  let sorted: readonly Node[] | undefined;
-  const unindex = (node: Node): void => {
-    const id = node.spec?.providerID ?? "";
-    const names = byId.get(id);
-    names?.delete(node.metadata.name ?? "");
-    if (names?.size === 0) byId.delete(id);
-  };
-  const index = (node: Node): void => {
-    const id = node.spec?.providerID ?? "";
-    if (id === "") return;
-    const names = byId.get(id) ?? new Set<string>();
-    names.add(node.metadata.name ?? "");
-    byId.set(id, names);
-  };
-  const all = (): readonly Node[] => {
-    sorted ??= [...nodes.values()].sort(byName);
-    return sorted;
-  };
-  return {
-    byName: (name) => nodes.get(name),
-    byProviderId: (id) =>
-      [...(byId.get(id) ?? [])].sort().flatMap((name) => {
-        const node = nodes.get(name);
-        return node ? [node] : [];
-      }),
-    controlPlane: () => all().filter((node) => node.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined),
-    all,
-    put(node) {
-      const name = node.metadata.name ?? "";
-      const before = nodes.get(name);
-      if (before) unindex(before);
-      nodes.set(name, node);
-      index(node);
-      sorted = undefined;
-      return before;
-    },
-    drop(name) {
-      const before = nodes.get(name);
-      if (before) unindex(before);
-      nodes.delete(name);
-      sorted = undefined;
-    },
-  };
+/** One kind kept in a store until `stop`. */
+export interface Watched<K extends KubeObject> {
+  readonly store: Store<K>;
+  /** Settles once the first list is there. */
+  readonly synced: Promise<void>;
+  stop(): void;
 }
 
-export interface PodStore extends ControlPlanePodsView {
-  put(pod: Pod): Pod | undefined;
-  drop(name: string): void;
+function watchKind<K extends KubeObject>(
+  client: Client,
+  resource: Resource<K>,
+  tools: WatchTools,
+  onChange: (change: Change<K>) => void,
+  namespace?: string,
+): Watched<K> {
+  const store = new Store<K>();
+  store.onChange(onChange);
+  const synced = new Promise<void>((done) => store.onSeen(() => store.synced() && done()));
+  const reflector = createReflector({ ...tools, client, resource, store, namespace });
+  reflector.start();
+  return { store, synced, stop: () => reflector.stop() };
 }
 
-export function podStore(): PodStore {
-  const pods = new Map<string, Pod>();
-  return {
-    byName: (name) => pods.get(name),
-    all: () => [...pods.values()].sort(byName),
-    put(pod) {
-      const before = pods.get(pod.metadata.name ?? "");
-      pods.set(pod.metadata.name ?? "", pod);
-      return before;
-    },
-    drop: (name) => {
-      pods.delete(name);
-    },
-  };
-}
+export const watchNodes = (client: Client, tools: WatchTools, onChange: (change: Change<Node>) => void): Watched<Node> =>
+  watchKind(client, Nodes, tools, onChange);
+
+export const watchControlPlanePods = (client: Client, tools: WatchTools, onChange: (change: Change<Pod>) => void): Watched<Pod> =>
+  watchKind(selecting(client, CONTROL_PLANE_PODS), Pods, tools, onChange, SYSTEM_NAMESPACE);
+
+/** The same client, whose lists and watches are narrowed by a label selector. */
+const selecting = (client: Client, labelSelector: string): Client => ({
+  ...client,
+  list: (resource, options) => client.list(resource, { ...options, labelSelector }),
+  watch: (resource, options, handler) => client.watch(resource, { ...options, labelSelector }, handler),
+});
+
+export const nodesView = (store: Store<Node>): NodesView => ({
+  byName: (name) => store.get({ namespace: "", name }),
+  byProviderId: (id) => store.by(byProviderId, id),
+  controlPlane: () => store.by(byRole, "true"),
+  all: () => store.list(),
+});
+
+export const controlPlanePodsView = (store: Store<Pod>): ControlPlanePodsView => ({
+  byName: (name) => store.get({ namespace: SYSTEM_NAMESPACE, name }),
+  all: () => store.list(),
+});
