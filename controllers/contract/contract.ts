@@ -1,7 +1,9 @@
 // Objects of providers that are known only by a reference. Here: which API version a reference means, field reads by path, adoption.
 // Not here: which fields of a contract a controller reads (its own folder). Source: spec/controllers/machinedeployment.md 0.6, spec/api/common.md 4.1.
+import { customResourceDefinitionResource } from "../../api/core/index.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
 import { type Resource, resource } from "../../api/meta/resource.ts";
+import { contractVersionLabel, olderContractVersionLabel } from "../../api/names.ts";
 import { type Cache, index } from "../../runtime/cache.ts";
 
 /** A reference to an object in the same namespace. */
@@ -26,46 +28,32 @@ export interface ContractKind {
   readonly contract: ContractVersion;
 }
 
-interface CustomResourceDefinition extends KubeObject {
-  readonly spec?: {
-    readonly group?: string;
-    readonly scope?: string;
-    readonly names?: { readonly kind?: string; readonly plural?: string };
-  };
-}
-
-/** A controller that resolves references names this kind in `reads`. */
-export const CustomResourceDefinitions = resource<CustomResourceDefinition>(
-  "apiextensions.k8s.io",
-  "v1",
-  "CustomResourceDefinition",
-  "customresourcedefinitions",
-  false,
-);
-
-const byGroupKind = index(CustomResourceDefinitions, "groupKind", (crd) => [`${crd.spec?.group}/${crd.spec?.names?.kind}`]);
-const CONTRACTS: readonly ContractVersion[] = ["v1beta2", "v1beta1"];
+const byGroupKind = index(customResourceDefinitionResource, "groupKind", (crd) => [`${crd.spec.group}/${crd.spec.names.kind}`]);
+const CONTRACTS: readonly (readonly [ContractVersion, label: string])[] = [
+  ["v1beta2", contractVersionLabel],
+  ["v1beta1", olderContractVersionLabel],
+];
 
 export class ContractUnknown extends Error {
   readonly code = "ContractUnknown";
 }
 
-/** The kind a reference means. Answers are the same object as long as the CRD does not change.
+/** The kind a reference means. The controller names CustomResourceDefinition in `reads`. Answers are the same object as long as the CRD does not change.
  *  @throws ContractUnknown when the CRD is missing or carries no contract label */
 export function contractKind(cache: Cache, ref: { readonly apiGroup: string; readonly kind: string }): ContractKind {
   const crd = cache.by(byGroupKind, `${ref.apiGroup}/${ref.kind}`)[0];
-  const plural = crd?.spec?.names?.plural;
+  const plural = crd?.spec.names.plural;
   if (!crd || !plural) {
     throw new ContractUnknown(
       `no CustomResourceDefinition for kind ${ref.kind} in group ${ref.apiGroup}: install its provider, or correct the reference`,
     );
   }
-  for (const contract of CONTRACTS) {
-    const version = newestVersion(crd.metadata.labels?.[`cluster.x-k8s.io/${contract}`]);
-    if (version) return { resource: resource(ref.apiGroup, version, ref.kind, plural, crd.spec?.scope !== "Cluster"), contract };
+  for (const [contract, label] of CONTRACTS) {
+    const version = newestVersion(crd.metadata.labels?.[label]);
+    if (version) return { resource: resource(ref.apiGroup, version, ref.kind, plural, crd.spec.scope !== "Cluster"), contract };
   }
   throw new ContractUnknown(
-    `CustomResourceDefinition ${crd.metadata.name} has no label cluster.x-k8s.io/v1beta2 that names its version for the contract: label it, e.g. with v1beta2`,
+    `CustomResourceDefinition ${crd.metadata.name} has no label ${contractVersionLabel} that names its version for the contract: label it, e.g. with v1beta2`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import type { Node } from "../../api/core/index.ts";
 import { StatusError } from "../../api/meta/status.ts";
 import type { ApiResponse, Transport, WatchSink } from "../../api/meta/transport.ts";
 import { silentLogger } from "../../runtime/base/log.ts";
@@ -7,7 +8,6 @@ import { seededRandom } from "../../runtime/base/random.ts";
 import { VirtualClock } from "../../runtime/base/virtual-clock.ts";
 import type { Client } from "../../runtime/client.ts";
 import { createWorkloadClusters } from "./clusters.ts";
-import type { Node } from "./kinds.ts";
 import { dataOf } from "./secrets.ts";
 
 const cluster = { namespace: "ns", name: "demo" };

@@ -1,5 +1,6 @@
 // WorkloadClusters over a dialler: one connection per Cluster, its probes, its two caches.
 // Here: doing what connection.ts decides. Not here: the decisions, sockets (real/).
+import { secretResource } from "../../api/core/index.ts";
 import { keyText, type ObjectKey } from "../../api/meta/resource.ts";
 import { isUnauthorized } from "../../api/meta/status.ts";
 import type { Cancel, Clock } from "../../runtime/base/clock.ts";
@@ -10,7 +11,6 @@ import type { Client } from "../../runtime/client.ts";
 import { transportClient } from "../../runtime/transport-client.ts";
 import { type Effect, type Link, newLink, PROBE_LIMIT_MS, PROBE_PERIOD_MS, type Signal, step, SYNC_LIMIT_MS } from "./connection.ts";
 import { type CredentialsSource, etcdCredentials, firstMember } from "./etcd.ts";
-import { Secrets } from "./kinds.ts";
 import {
   type ConnectionState,
   type Dial,
@@ -244,7 +244,7 @@ const reasonOf = (link: Link): string =>
   link.consecutiveFailures > 0 ? `${link.consecutiveFailures} attempts in a row failed` : "it is being connected";
 
 async function readKubeconfig(management: Client, cluster: ObjectKey): Promise<string> {
-  const secret = await management.get(Secrets, { namespace: cluster.namespace, name: kubeconfigSecretName(cluster.name) });
+  const secret = await management.get(secretResource, { namespace: cluster.namespace, name: kubeconfigSecretName(cluster.name) });
   const text = textOf(secret, "value");
   if (!text) throw new Error(`Secret ${kubeconfigSecretName(cluster.name)} has no kubeconfig under the key value`);
   return text;

@@ -1,10 +1,10 @@
 // The first etcd member that answers, and the credentials to talk to it. Here: choice and certificate life.
 // Not here: the wire (real/), membership decisions (the control plane controller). Source: spec/controllers/workload-cluster.md section 5.1.
+import { secretResource } from "../../api/core/index.ts";
 import type { ObjectKey } from "../../api/meta/resource.ts";
 import type { Clock } from "../../runtime/base/clock.ts";
 import type { KeyAlgorithm, Pki } from "../../runtime/base/pki.ts";
 import type { Client } from "../../runtime/client.ts";
-import { Secrets } from "./kinds.ts";
 import type { DialedCluster, EtcdClient, EtcdCredentials } from "./seam.ts";
 import { textOf } from "./secrets.ts";
 
@@ -51,11 +51,11 @@ export function etcdCredentials(management: Client, pki: Pki, clock: Clock): Cre
   const kept = new Map<string, { readonly untilMs: number; readonly credentials: EtcdCredentials }>();
   const prefixOf = (cluster: ObjectKey): string => `${cluster.namespace}/${cluster.name}/`;
   const make = async (cluster: ObjectKey, algorithm: KeyAlgorithm): Promise<EtcdCredentials> => {
-    const ca = await management.get(Secrets, { namespace: cluster.namespace, name: `${cluster.name}-etcd` });
+    const ca = await management.get(secretResource, { namespace: cluster.namespace, name: `${cluster.name}-etcd` });
     const certificate = textOf(ca, "tls.crt") ?? "";
     const key = textOf(ca, "tls.key") ?? "";
     if (key === "") {
-      const own = await management.get(Secrets, { namespace: cluster.namespace, name: `${cluster.name}-apiserver-etcd-client` });
+      const own = await management.get(secretResource, { namespace: cluster.namespace, name: `${cluster.name}-apiserver-etcd-client` });
       return { ca: certificate, client: { certificate: textOf(own, "tls.crt") ?? "", key: textOf(own, "tls.key") ?? "" } };
     }
     const client = pki.issue(

@@ -1,12 +1,12 @@
 // WorkloadClusters: access of controllers to the clusters they manage. Here: the seam, its errors and events.
 // Not here: when connections are made and dropped (clusters.ts), how a cluster is dialled (real/, simulator).
 // Source: spec/controllers/workload-cluster.md.
+import type { Node, Pod } from "../../api/core/index.ts";
 import type { ObjectKey } from "../../api/meta/resource.ts";
 import { keyText } from "../../api/meta/resource.ts";
 import type { Transport } from "../../api/meta/transport.ts";
 import type { KeyAlgorithm, KeyPair } from "../../runtime/base/pki.ts";
 import type { Client } from "../../runtime/client.ts";
-import type { Node, Pod } from "./kinds.ts";
 
 /** No usable connection to a workload cluster; wait for the event, or for the next run. */
 export class NotConnected extends Error {

@@ -1,5 +1,5 @@
-// Values of Secrets as text and back. Here: base64 of UTF-8 without platform APIs. Not here: which Secrets exist (../certificates, kinds.ts).
-import type { Secret } from "./kinds.ts";
+// Values of Secrets as text and back. Here: base64 of UTF-8 without platform APIs. Not here: which Secrets exist (../certificates).
+import type { Secret } from "../../api/core/index.ts";
 
 /** Base64 of the UTF-8 bytes of `text`. */
 export const toBase64 = (text: string): string => bytesToBase64(new TextEncoder().encode(text));

@@ -1,7 +1,9 @@
 // Cached Nodes and control plane Pods of one workload cluster. Here: which objects are watched, their indexes, the read views.
 // Not here: when watching begins and ends (clusters.ts), the store and the watch themselves (runtime).
+import { type Node, nodeResource, type Pod, podResource } from "../../api/core/index.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
 import type { Resource } from "../../api/meta/resource.ts";
+import { nodeRoleControlPlaneLabel } from "../../api/names.ts";
 import type { Clock } from "../../runtime/base/clock.ts";
 import type { Logger } from "../../runtime/base/log.ts";
 import type { Random } from "../../runtime/base/random.ts";
@@ -9,15 +11,15 @@ import { type Change, index } from "../../runtime/cache.ts";
 import type { Client } from "../../runtime/client.ts";
 import { createReflector } from "../../runtime/reflector.ts";
 import { Store } from "../../runtime/store.ts";
-import { type Node, Nodes, type Pod, Pods } from "./kinds.ts";
 import type { ControlPlanePodsView, NodesView } from "./seam.ts";
 
-export const CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
 const CONTROL_PLANE_PODS = "tier=control-plane,component in (kube-apiserver,kube-controller-manager,kube-scheduler,etcd)";
 const SYSTEM_NAMESPACE = "kube-system";
 
-const byProviderId = index(Nodes, "providerID", (node) => (node.spec?.providerID ? [node.spec.providerID] : []));
-const byRole = index(Nodes, "controlPlane", (node) => (node.metadata.labels?.[CONTROL_PLANE_LABEL] === undefined ? [] : ["true"]));
+const byProviderId = index(nodeResource, "providerID", (node) => (node.spec?.providerID ? [node.spec.providerID] : []));
+const byRole = index(nodeResource, "controlPlane", (node) =>
+  node.metadata.labels?.[nodeRoleControlPlaneLabel] === undefined ? [] : ["true"],
+);
 
 export interface WatchTools {
   readonly clock: Clock;
@@ -49,10 +51,10 @@ function watchKind<K extends KubeObject>(
 }
 
 export const watchNodes = (client: Client, tools: WatchTools, onChange: (change: Change<Node>) => void): Watched<Node> =>
-  watchKind(client, Nodes, tools, onChange);
+  watchKind(client, nodeResource, tools, onChange);
 
 export const watchControlPlanePods = (client: Client, tools: WatchTools, onChange: (change: Change<Pod>) => void): Watched<Pod> =>
-  watchKind(selecting(client, CONTROL_PLANE_PODS), Pods, tools, onChange, SYSTEM_NAMESPACE);
+  watchKind(selecting(client, CONTROL_PLANE_PODS), podResource, tools, onChange, SYSTEM_NAMESPACE);
 
 /** The same client, whose lists and watches are narrowed by a label selector. */
 const selecting = (client: Client, labelSelector: string): Client => ({
