@@ -38,7 +38,10 @@ const controlPlaneTopology = someOf(
   {
     metadata: templateMeta("Labels and annotations of the control plane and its machines; win over those of the class."),
     replicas: int32("How many control plane machines there shall be."),
-    rollout: someOf({ after: dateTime("Machines made before this moment are replaced once it has come.") }, "When machines are rolled out."),
+    rollout: someOf(
+      { after: dateTime("Machines made before this moment are replaced once it has come.") },
+      "When machines are rolled out.",
+    ),
     healthCheck: someOf({ enabled, checks: healthChecks, remediation: healthRemediation }, "Health checks of the control plane machines."),
     deletion: nodeDeletion(),
     taints: machineTaints(),

@@ -37,7 +37,9 @@ export const clusterSpec = someOf(
     controlPlaneRef: contractRef("Control plane object; cannot be removed once set."),
     infrastructureRef: contractRef("Infrastructure cluster; cannot be removed once set."),
     topology: clusterTopology,
-    availabilityGates: availabilityGates("Conditions that count for Available besides the usual ones; replaces the list of the ClusterClass."),
+    availabilityGates: availabilityGates(
+      "Conditions that count for Available besides the usual ones; replaces the list of the ClusterClass.",
+    ),
   },
   "What the cluster shall be.",
 );

@@ -28,7 +28,9 @@ const dockerCluster = object(
 export const devClusterSpec = object(
   {
     controlPlaneEndpoint,
-    backend: must(object({ docker: dockerCluster, inMemory: object({}, "Simulated in memory.") }, "Where the machines live; in memory wins.")),
+    backend: must(
+      object({ docker: dockerCluster, inMemory: object({}, "Simulated in memory.") }, "Where the machines live; in memory wins."),
+    ),
   },
   "What the infrastructure shall be.",
 );

@@ -48,7 +48,12 @@ const all = (value: (gate: FeatureGate) => boolean): FeatureGates =>
 
 export const defaultFeatureGates: FeatureGates = all((gate) => featureGates[gate].default);
 /** What `theseus dev` and simulations start with. */
-export const developmentFeatureGates: FeatureGates = { ...defaultFeatureGates, ClusterTopology: true, RuntimeSDK: true, InPlaceUpdates: true };
+export const developmentFeatureGates: FeatureGates = {
+  ...defaultFeatureGates,
+  ClusterTopology: true,
+  RuntimeSDK: true,
+  InPlaceUpdates: true,
+};
 
 /** A gate setting that cannot be honoured; the message says what to do. */
 export class FeatureGateError extends Error {
@@ -104,7 +109,9 @@ export function checkNeeds(gates: FeatureGates): void {
     if (!gates[gate]) continue;
     const missing = (featureGates[gate].needs ?? []).filter((need) => !gates[need]);
     if (missing.length > 0) {
-      throw new FeatureGateError(`feature gate ${gate} needs ${missing.join(", ")}: add ${missing.map((need) => `${need}=true`).join(",")}`);
+      throw new FeatureGateError(
+        `feature gate ${gate} needs ${missing.join(", ")}: add ${missing.map((need) => `${need}=true`).join(",")}`,
+      );
     }
   }
 }

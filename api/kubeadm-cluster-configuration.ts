@@ -141,7 +141,11 @@ export const clusterConfiguration = someOf(
     controllerManager: someOf(component("the controller manager"), "The controller manager."),
     scheduler: someOf(component("the scheduler"), "The scheduler."),
     dns: someOf(image, "CoreDNS."),
-    certificatesDir: text(1, 512, "Where certificates are kept; kubeadm's default is /etc/kubernetes/pki. Cannot be changed on a control plane."),
+    certificatesDir: text(
+      1,
+      512,
+      "Where certificates are kept; kubeadm's default is /etc/kubernetes/pki. Cannot be changed on a control plane.",
+    ),
     imageRepository: text(1, 512, "Registry of the control plane images."),
     featureGates: mapOf({ type: "boolean" } as Shape<boolean>, "Feature gates of kubeadm."),
     certificateValidityPeriodDays: int32("Validity of new certificates in days; unset means 365.", { minimum: 1, maximum: 1095 }),

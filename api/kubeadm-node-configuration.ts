@@ -1,6 +1,21 @@
 // initConfiguration and joinConfiguration of a KubeadmConfigSpec. Source: spec/api/kubeadmconfig.md sections 2 and 2.2.
 import { args } from "./kubeadm-cluster-configuration.ts";
-import { boolean, bytes, dateTime, int32, list, must, object, oneOf, plainList, someOf, string, stringMap, text, type TypeOf } from "./shape.ts";
+import {
+  boolean,
+  bytes,
+  dateTime,
+  int32,
+  list,
+  must,
+  object,
+  oneOf,
+  plainList,
+  someOf,
+  string,
+  stringMap,
+  text,
+  type TypeOf,
+} from "./shape.ts";
 
 const taint = object(
   {

@@ -55,7 +55,8 @@ export interface KubeadmConfigTemplate extends KubeObject {
   readonly spec?: KubeadmConfigTemplateSpec;
 }
 
-const ownerColumn = (kind: string) => column(kind, "string", `.metadata.ownerReferences[?(@.kind=="${kind}")].name`, `${kind} that owns this template.`);
+const ownerColumn = (kind: string) =>
+  column(kind, "string", `.metadata.ownerReferences[?(@.kind=="${kind}")].name`, `${kind} that owns this template.`);
 
 export const kubeadmConfigTemplateKind = defineKind<KubeadmConfigTemplate>(
   bootstrapGroup,

@@ -31,7 +31,10 @@ export const controlPlaneRollout = someOf(
     strategy: someOf(
       {
         type: must(oneOf(["RollingUpdate"], "RollingUpdate: one machine after the other.")),
-        rollingUpdate: someOf({ maxSurge: intOrPercent("0 or 1: whether a new machine is made before an old one goes.") }, "Limits of a rolling update."),
+        rollingUpdate: someOf(
+          { maxSurge: intOrPercent("0 or 1: whether a new machine is made before an old one goes.") },
+          "Limits of a rolling update.",
+        ),
       },
       "How a change reaches the machines.",
     ),

@@ -50,7 +50,12 @@ export const kubeadmControlPlaneTemplateKind = defineKind<KubeadmControlPlaneTem
     description: "Template of KubeadmControlPlanes.",
     specRequired: false,
     columns: [
-      column("ClusterClass", "string", '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name', "ClusterClass that owns this template."),
+      column(
+        "ClusterClass",
+        "string",
+        '.metadata.ownerReferences[?(@.kind=="ClusterClass")].name',
+        "ClusterClass that owns this template.",
+      ),
       ageColumn,
     ],
   },

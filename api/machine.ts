@@ -3,21 +3,7 @@ import { clusterGroup } from "./groups.ts";
 import { ageColumn, column, conditionColumn, defineKind, pausedColumn } from "./kind.ts";
 import type { KubeObject } from "./meta/object.ts";
 import { subdomainPattern } from "./patterns.ts";
-import {
-  boolean,
-  dateTime,
-  int32,
-  int64,
-  list,
-  must,
-  object,
-  oneOf,
-  someOf,
-  string,
-  text,
-  type TypeOf,
-  described,
-} from "./shape.ts";
+import { boolean, dateTime, int32, int64, list, must, object, oneOf, someOf, string, text, type TypeOf, described } from "./shape.ts";
 import { address, conditions, contractRef, deprecated, machineTaints, nodeDeletion, observedGeneration, readinessGates } from "./shared.ts";
 
 /** Also the shape of `template.spec` in MachineDeployment and MachineSet, where the references name templates. */

@@ -18,7 +18,9 @@ import {
 
 export const machineDeploymentStrategy = someOf(
   {
-    type: must(oneOf(["RollingUpdate", "OnDelete"], "RollingUpdate: replace or update Machines step by step. OnDelete: only deleted ones.")),
+    type: must(
+      oneOf(["RollingUpdate", "OnDelete"], "RollingUpdate: replace or update Machines step by step. OnDelete: only deleted ones."),
+    ),
     rollingUpdate: someOf(
       {
         maxUnavailable: intOrPercent("How many Machines may be unavailable, a number or percent (rounded down)."),

@@ -53,10 +53,17 @@ export type HealthChecks = TypeOf<typeof healthChecks>;
 export const healthRemediationFields = {
   triggerIf: someOf(
     {
-      unhealthyLessThanOrEqualTo: intOrPercent("Remediate only while at most so many selected Machines are unhealthy, a number or percent."),
-      unhealthyInRange: text(1, 32, "Remediate only while the number of unhealthy Machines is in this range, such as `[1-3]`; wins over the other field.", {
-        pattern: rangePattern,
-      }),
+      unhealthyLessThanOrEqualTo: intOrPercent(
+        "Remediate only while at most so many selected Machines are unhealthy, a number or percent.",
+      ),
+      unhealthyInRange: text(
+        1,
+        32,
+        "Remediate only while the number of unhealthy Machines is in this range, such as `[1-3]`; wins over the other field.",
+        {
+          pattern: rangePattern,
+        },
+      ),
     },
     "When remediation is allowed.",
   ),

@@ -43,8 +43,18 @@ export const oneOf = <const V extends readonly string[]>(values: V, description:
 });
 
 export const boolean = (description: string, extra: Extra = {}): Shape<boolean> => ({ type: "boolean", description, ...extra });
-export const int32 = (description: string, extra: Extra = {}): Shape<number> => ({ type: "integer", format: "int32", description, ...extra });
-export const int64 = (description: string, extra: Extra = {}): Shape<number> => ({ type: "integer", format: "int64", description, ...extra });
+export const int32 = (description: string, extra: Extra = {}): Shape<number> => ({
+  type: "integer",
+  format: "int32",
+  description,
+  ...extra,
+});
+export const int64 = (description: string, extra: Extra = {}): Shape<number> => ({
+  type: "integer",
+  format: "int64",
+  description,
+  ...extra,
+});
 export const dateTime = (description: string): Shape<string> => ({ type: "string", format: "date-time", description });
 /** Base64 text of bytes. */
 export const bytes = (description: string, extra: Extra = {}): Shape<string> => ({ type: "string", format: "byte", description, ...extra });
@@ -56,8 +66,7 @@ export const intOrString = (description: string, extra: Extra = {}): Shape<IntOr
   ...extra,
 });
 
-const QUANTITY =
-  "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
+const QUANTITY = "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 /** A Kubernetes resource quantity, such as `500m` or `2Gi`. */
 export const quantity = (description: string): Shape<IntOrString> => intOrString(description, { pattern: QUANTITY });
 
@@ -75,7 +84,8 @@ export const mapOf = <T>(values: Shape<T>, description: string): Shape<Readonly<
   description,
   additionalProperties: values,
 });
-export const stringMap = (description: string): Shape<Readonly<Record<string, string>>> => mapOf({ type: "string" } as Shape<string>, description);
+export const stringMap = (description: string): Shape<Readonly<Record<string, string>>> =>
+  mapOf({ type: "string" } as Shape<string>, description);
 
 export function object<const P extends Properties>(properties: P, description: string, extra: Extra = {}): Shape<ObjectOf<P>> {
   const schemas: Record<string, JsonSchema> = {};

@@ -36,7 +36,9 @@ const subdomain = { pattern: subdomainPattern };
 export const contractRef = (description: string) =>
   object(
     {
-      apiGroup: must(text(1, 253, "API group of the referenced object; its version follows from the contract labels of the CRD.", subdomain)),
+      apiGroup: must(
+        text(1, 253, "API group of the referenced object; its version follows from the contract labels of the CRD.", subdomain),
+      ),
       kind: must(text(1, 63, "Kind of the referenced object.", { pattern: kindPattern })),
       name: must(text(1, 253, "Name of the referenced object, in the same namespace.", subdomain)),
     },

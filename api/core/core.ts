@@ -192,7 +192,12 @@ export interface Service extends KubeObject {
     readonly type?: string;
     readonly clusterIP?: string;
     readonly selector?: Readonly<Record<string, string>>;
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly targetPort?: IntOrString; readonly protocol?: string }[];
+    readonly ports?: readonly {
+      readonly name?: string;
+      readonly port: number;
+      readonly targetPort?: IntOrString;
+      readonly protocol?: string;
+    }[];
   };
 }
 export const serviceResource = core<Service>("Service", "services");
