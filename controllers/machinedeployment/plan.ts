@@ -1,0 +1,309 @@
+// How many machines each set of a MachineDeployment shall have next, and who hands machines to whom.
+// Here: the rolling update as a pure function over a snapshot. Not here: OnDelete (plan-on-delete.ts), paused (plan-paused.ts), which set is the new one
+// (../rollout/compare.ts), writing (apply.ts). Source: spec/controllers/machinedeployment.md 6, inplace-workers.md 3.
+import { byAge } from "../rollout/compare.ts";
+import type { RolloutLimits } from "../rollout/numbers.ts";
+
+/** A MachineSet as the planner sees it. Counters are 0 where the status has none. */
+export interface SetView {
+  readonly name: string;
+  readonly createdMs: number;
+  /** spec.replicas. */
+  readonly replicas: number;
+  /** status.replicas, .availableReplicas, .upToDateReplicas. */
+  readonly current: number;
+  readonly available: number;
+  readonly upToDate: number;
+}
+
+export interface OldSetView extends SetView {
+  /** False: never asked about, its machines are replaced. */
+  readonly inPlaceEligible: boolean;
+}
+
+/** What an update extension said about one old set. */
+export interface Coverage {
+  readonly covered: boolean;
+  /** Why not, one text per object that would still differ. */
+  readonly reasons: readonly string[];
+}
+
+export interface InPlaceView {
+  /** Names of machines that the new set controls and nobody has counted yet (pending-acknowledge-move). */
+  readonly pendingMoves: readonly string[];
+  /** Names in the new set's stored acknowledged-move annotation. */
+  readonly acknowledged: readonly string[];
+  /** Some machine of the MachineDeployment carries an in-place mark. */
+  readonly someUpdating: boolean;
+  /** Answers by name of the old set; a missing one is asked for. */
+  readonly answers: ReadonlyMap<string, Coverage>;
+  /** True: machines may be updated in place or left alone, never replaced by a rollout. */
+  readonly required?: boolean;
+}
+
+export interface RolloutView {
+  /** spec.replicas of the MachineDeployment. */
+  readonly replicas: number;
+  readonly limits: RolloutLimits;
+  /** All zeros when it is still to be created. */
+  readonly newSet: SetView;
+  readonly oldSets: readonly OldSetView[];
+  /** Absent: in-place updates are off. */
+  readonly inPlace?: InPlaceView;
+}
+
+/** What shall be written to one set. */
+export interface SetPlan {
+  readonly name: string;
+  readonly replicas: number;
+  /** Value of the move annotation; absent = the annotation goes away. The other two likewise. */
+  readonly moveTo?: string;
+  readonly receiveFrom?: readonly string[];
+  readonly acknowledged?: readonly string[];
+  /** Why replicas change; absent when they stay. */
+  readonly because?: string;
+}
+
+export interface RolloutPlan {
+  readonly do: "apply";
+  readonly newSet: SetPlan;
+  /** In the order in which they are written: oldest first. */
+  readonly oldSets: readonly SetPlan[];
+  /** Old sets whose machines are replaced although in-place updates are on, with the reasons. */
+  readonly replaced: readonly { readonly set: string; readonly reasons: readonly string[] }[];
+  /** Growth of the new set that waits until moves have been tried. */
+  readonly surgePutOff: number;
+  /** Set when nothing may be replaced and something cannot be updated in place. */
+  readonly blocked?: readonly string[];
+}
+
+/** The plan needs answers first. @param newSetReplicas what the new set has once moved machines are counted; goes into the question */
+export interface AskFirst {
+  readonly do: "ask";
+  readonly oldSets: readonly string[];
+  readonly newSetReplicas: number;
+}
+
+interface Draft {
+  readonly view: RolloutView;
+  /** Oldest first. */
+  readonly oldSets: readonly OldSetView[];
+  /** New set's replicas with moved machines counted. */
+  readonly newReplicas: number;
+  /** Wanted replicas by set name, where they differ from the spec. */
+  readonly intents: Map<string, number>;
+  readonly because: Map<string, string>;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+/** One reconcile's worth of a rolling update. */
+export function planRollingUpdate(view: RolloutView): RolloutPlan | AskFirst {
+  const fresh = freshMoves(view);
+  const draft: Draft = {
+    view,
+    oldSets: [...view.oldSets].sort(byAge),
+    newReplicas: view.newSet.replicas + fresh.length,
+    intents: new Map(),
+    because: new Map(fresh.length > 0 ? [[view.newSet.name, `counts moved ${fresh.join(", ")}`]] : []),
+  };
+  const questions = openQuestions(draft);
+  if (questions.length > 0) return { do: "ask", oldSets: questions, newSetReplicas: draft.newReplicas };
+  growOrShrinkNewSet(draft);
+  shrinkOldSets(draft);
+  const blocked = whyBlocked(draft);
+  if (blocked.length > 0) keepOldSets(draft);
+  const inPlace = planMoves(draft);
+  if (blocked.length === 0) breakDeadlock(draft);
+  return finish(draft, inPlace, blocked);
+}
+
+function freshMoves(view: RolloutView): readonly string[] {
+  const { pendingMoves = [], acknowledged = [] } = view.inPlace ?? {};
+  return pendingMoves.filter((name) => !acknowledged.includes(name)).sort();
+}
+
+// --- questions -----------------------------------------------------------------------------------------------------------------------
+
+/** Old sets with machines, as long as the new set still has to grow. */
+function questionable({ view, oldSets, newReplicas }: Draft): readonly OldSetView[] {
+  if (!view.inPlace || newReplicas >= view.replicas) return [];
+  return oldSets.filter((set) => set.current > 0 && set.inPlaceEligible);
+}
+
+function openQuestions(draft: Draft): readonly string[] {
+  const answers = draft.view.inPlace?.answers;
+  return questionable(draft)
+    .map((set) => set.name)
+    .filter((name) => !answers?.has(name));
+}
+
+// --- new set -------------------------------------------------------------------------------------------------------------------------
+
+const wanted = (draft: Draft, set: SetView): number =>
+  draft.intents.get(set.name) ?? (set === draft.view.newSet ? draft.newReplicas : set.replicas);
+const specOf = (draft: Draft, set: SetView): number => (set === draft.view.newSet ? draft.newReplicas : set.replicas);
+const allSets = (draft: Draft): readonly SetView[] => [draft.view.newSet, ...draft.oldSets];
+
+function intend(draft: Draft, set: SetView, replicas: number, because: string): void {
+  draft.intents.set(set.name, replicas);
+  draft.because.set(set.name, because);
+}
+
+function growOrShrinkNewSet(draft: Draft): void {
+  const { view, newReplicas } = draft;
+  if (newReplicas > view.replicas) intend(draft, view.newSet, view.replicas, `above the wanted ${view.replicas}`);
+  if (newReplicas >= view.replicas) return;
+  const ceiling = view.replicas + view.limits.maxSurge;
+  const total = sum(allSets(draft).map((set) => Math.max(specOf(draft, set), set.current)));
+  if (total >= ceiling) return;
+  const growth = Math.min(ceiling - total, view.replicas - newReplicas);
+  intend(draft, view.newSet, newReplicas + growth, `${total} of at most ${ceiling} machines exist`);
+}
+
+// --- old sets ------------------------------------------------------------------------------------------------------------------------
+
+function shrinkOldSets(draft: Draft): void {
+  const { view, oldSets, newReplicas } = draft;
+  if (sum(oldSets.map((set) => set.replicas)) <= 0) return;
+  const minAvailable = Math.max(view.replicas - view.limits.maxUnavailable, 0);
+  const leaving = sum(allSets(draft).map((set) => Math.max(set.current - Math.min(specOf(draft, set), wanted(draft, set)), 0)));
+  // The brake: while machines of the new set are not available, nothing more is taken from the old ones for them.
+  const newUnavailable = Math.max(newReplicas - view.newSet.available, 0);
+  let room = sum(allSets(draft).map((set) => specOf(draft, set))) - leaving - minAvailable - newUnavailable;
+  if (room <= 0) return;
+  let available = sum(allSets(draft).map((set) => set.available));
+  const take = (set: SetView, limit: number): void => {
+    const replicas = wanted(draft, set);
+    let down = Math.min(limit, room);
+    let gone = 0;
+    // Pessimistic: the set may lose an available machine although it has a bad one.
+    if (set.available > 0) {
+      gone = Math.max(set.current - (replicas - down), 0);
+      if (gone > available - minAvailable) {
+        const keep = Math.min(set.current - Math.max(available - minAvailable, 0), replicas);
+        down = Math.max(replicas - keep, 0);
+        gone = Math.max(set.current - (replicas - down), 0);
+      }
+      available -= Math.min(set.available, gone);
+    }
+    if (down <= 0) return;
+    intend(draft, set, replicas - down, `${minAvailable} of ${view.replicas} machines must stay available`);
+    room -= down;
+  };
+  for (const set of oldSets) if (room > 0) take(set, Math.max(wanted(draft, set) - set.available, 0));
+  for (const set of oldSets) if (room > 0) take(set, wanted(draft, set));
+}
+
+/** Nothing moves and nothing may: machines that are not available hold up the whole rollout. One of them has to go. */
+function breakDeadlock(draft: Draft): void {
+  const { view, oldSets } = draft;
+  const oldCurrent = sum(oldSets.map((set) => set.current));
+  const stuck =
+    oldCurrent > 0 &&
+    sum(oldSets.map((set) => set.available)) !== oldCurrent &&
+    allSets(draft).every((set) => specOf(draft, set) === set.current) &&
+    draft.intents.size === 0 &&
+    view.newSet.available === view.newSet.current;
+  if (!stuck) return;
+  const set = oldSets.find((s) => s.replicas > 0 && s.available !== s.current);
+  if (set) intend(draft, set, set.replicas - 1, "machines that are not available hold up the rollout");
+}
+
+// --- in place ------------------------------------------------------------------------------------------------------------------------
+
+interface Moves {
+  readonly senders: readonly string[];
+  readonly surgePutOff: number;
+}
+
+function planMoves(draft: Draft): Moves {
+  const { view, newReplicas } = draft;
+  const senders = questionable(draft)
+    .map((set) => set.name)
+    .filter((name) => view.inPlace?.answers.get(name)?.covered)
+    .sort();
+  const intent = draft.intents.get(view.newSet.name);
+  if (senders.length === 0 || intent === undefined || intent <= newReplicas) return { senders, surgePutOff: 0 };
+  const total = sum(allSets(draft).map((set) => Math.max(wanted(draft, set), set.current)));
+  const growth = intent - newReplicas;
+  const surge = Math.min(growth, Math.max(total - view.replicas, 0));
+  if (surge === 0) return { senders, surgePutOff: 0 };
+  let keep = growth - surge;
+  // One machine more to start with, or to go on with when no move can happen without it.
+  if (keep === 0 && !somethingMoves(draft)) keep = 1;
+  if (keep === 0) {
+    draft.intents.delete(view.newSet.name);
+    if (newReplicas === view.newSet.replicas) draft.because.delete(view.newSet.name);
+  } else draft.intents.set(view.newSet.name, newReplicas + keep);
+  return { senders, surgePutOff: growth - keep };
+}
+
+function somethingMoves(draft: Draft): boolean {
+  const { view, oldSets, newReplicas } = draft;
+  const { newSet } = view;
+  return (
+    newReplicas !== newSet.current ||
+    newReplicas !== newSet.upToDate ||
+    newReplicas !== newSet.available ||
+    view.inPlace?.someUpdating === true ||
+    oldSets.some((set) => set.replicas < set.current || wanted(draft, set) < set.replicas)
+  );
+}
+
+// --- in place or stop ----------------------------------------------------------------------------------------------------------------
+
+function whyBlocked(draft: Draft): readonly string[] {
+  const { view, oldSets, newReplicas } = draft;
+  if (!view.inPlace?.required || newReplicas >= view.replicas) return [];
+  const withMachines = oldSets.filter((set) => set.current > 0);
+  if (withMachines.length === 0) return [];
+  const texts = withMachines.flatMap((set) => {
+    if (!set.inPlaceEligible) return [`MachineSet ${set.name} cannot be updated in place`];
+    const answer = view.inPlace?.answers.get(set.name);
+    return answer?.covered ? [] : (answer?.reasons ?? []).map((reason) => `MachineSet ${set.name}: ${reason}`);
+  });
+  if (view.limits.maxUnavailable > 0) return texts;
+  return [...texts, "maxUnavailable is 0, so the last machine would be replaced by a surge machine: set maxUnavailable to 1 or more"];
+}
+
+/** Old sets shrink only by what a smaller MachineDeployment needs; the new set takes nothing beyond what is missing. */
+function keepOldSets(draft: Draft): void {
+  const { view, oldSets, newReplicas } = draft;
+  const missing = Math.max(view.replicas - sum(oldSets.map((set) => set.replicas)) - newReplicas, 0);
+  if (wanted(draft, view.newSet) > newReplicas) intend(draft, view.newSet, newReplicas + missing, "machines are missing");
+  let surplus = Math.max(sum(oldSets.map((set) => set.replicas)) + newReplicas - view.replicas, 0);
+  for (const set of oldSets) {
+    const down = Math.min(surplus, Math.max(set.replicas - wanted(draft, set), 0));
+    draft.intents.delete(set.name);
+    draft.because.delete(set.name);
+    if (down > 0) intend(draft, set, set.replicas - down, `above the wanted ${view.replicas}`);
+    surplus -= down;
+  }
+}
+
+// --- result --------------------------------------------------------------------------------------------------------------------------
+
+function finish(draft: Draft, moves: Moves, blocked: readonly string[]): RolloutPlan {
+  const { view, oldSets } = draft;
+  const { inPlace } = view;
+  const senders = blocked.length > 0 ? [] : moves.senders;
+  const receive = senders.length > 0 ? { receiveFrom: senders } : {};
+  const acknowledged = inPlace && inPlace.pendingMoves.length > 0 ? { acknowledged: [...inPlace.pendingMoves].sort() } : {};
+  const plan = (set: SetView, more: Partial<SetPlan>): SetPlan => {
+    const replicas = wanted(draft, set);
+    const because = draft.because.get(set.name);
+    return { name: set.name, replicas, ...(replicas !== set.replicas && because !== undefined ? { because } : {}), ...more };
+  };
+  return {
+    do: "apply",
+    newSet: plan(view.newSet, { ...receive, ...acknowledged }),
+    oldSets: oldSets.map((set) => plan(set, senders.includes(set.name) ? { moveTo: view.newSet.name } : {})),
+    replaced: questionable(draft).flatMap((set) => {
+      const answer = inPlace?.answers.get(set.name);
+      return answer && !answer.covered ? [{ set: set.name, reasons: answer.reasons }] : [];
+    }),
+    surgePutOff: moves.surgePutOff,
+    ...(blocked.length > 0 ? { blocked } : {}),
+  };
+}
