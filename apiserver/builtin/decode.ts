@@ -35,7 +35,8 @@ function time(value: unknown, walk: Walk, canonical: RegExp, write: (ms: number)
   if (typeof value !== "string") return wrongType(value, walk, "time");
   if (canonical.test(value) && !Number.isNaN(parseTimestamp(value))) return value;
   const ms = RFC3339.test(value) ? parseTimestamp(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw badRequest(`parsing time ${JSON.stringify(value)} of ${pathText(walk.path)}: write it as 2006-01-02T15:04:05Z`);
+  if (Number.isNaN(ms))
+    throw badRequest(`parsing time ${JSON.stringify(value)} of ${pathText(walk.path)}: write it as 2006-01-02T15:04:05Z`);
   if (write === timestamp) return timestamp(ms);
   const micros = (/\.(\d+)/.exec(value)?.[1] ?? "").padEnd(6, "0").slice(0, 6);
   return `${microTimestamp(ms).slice(0, 19)}.${micros}Z`;
@@ -45,7 +46,8 @@ const integer =
   (bits: 32 | 64): Decoder =>
   (value, walk) => {
     const limit = 2 ** (bits - 1);
-    if (typeof value !== "number" || !Number.isInteger(value) || value < -limit || value > limit) return wrongType(value, walk, `int${bits}`);
+    if (typeof value !== "number" || !Number.isInteger(value) || value < -limit || value > limit)
+      return wrongType(value, walk, `int${bits}`);
     return value;
   };
 
@@ -67,7 +69,10 @@ const SCALARS: Readonly<Record<ScalarCode, Decoder>> = {
   q: (value, walk) => {
     if (typeof value !== "string" && typeof value !== "number") return wrongType(value, walk, "quantity");
     const text = canonicalQuantity(value);
-    if (text === undefined) throw badRequest(`${pathText(walk.path)}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`);
+    if (text === undefined)
+      throw badRequest(
+        `${pathText(walk.path)}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+      );
     return text;
   },
   o: (value) => value,
@@ -103,36 +108,40 @@ export interface TypedDecoder {
 export function createDecoder(types: TypeSet, defaults: StructDefaults = () => undefined): TypedDecoder {
   const structs = new Map<string, Decoder>();
 
-  const list = (item: Decoder, zero: () => unknown): Decoder => (value, walk) => {
-    if (!Array.isArray(value)) return wrongType(value, walk, "slice");
-    let copy: unknown[] | undefined;
-    for (let i = 0; i < value.length; i++) {
-      walk.path.push(i);
-      const before: unknown = value[i];
-      const after = before === null ? zero() : item(before, walk);
-      walk.path.pop();
-      if (after !== before) {
-        copy ??= [...value];
-        copy[i] = after;
+  const list =
+    (item: Decoder, zero: () => unknown): Decoder =>
+    (value, walk) => {
+      if (!Array.isArray(value)) return wrongType(value, walk, "slice");
+      let copy: unknown[] | undefined;
+      for (let i = 0; i < value.length; i++) {
+        walk.path.push(i);
+        const before: unknown = value[i];
+        const after = before === null ? zero() : item(before, walk);
+        walk.path.pop();
+        if (after !== before) {
+          copy ??= [...value];
+          copy[i] = after;
+        }
       }
-    }
-    return copy ?? value;
-  };
+      return copy ?? value;
+    };
 
-  const map = (item: Decoder, zero: () => unknown): Decoder => (value, walk) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return wrongType(value, walk, "map");
-    let copy: Record<string, unknown> | undefined;
-    for (const [key, before] of Object.entries(value)) {
-      walk.path.push(key);
-      const after = before === null ? zero() : item(before, walk);
-      walk.path.pop();
-      if (after !== before) {
-        copy ??= { ...value };
-        copy[key] = after;
+  const map =
+    (item: Decoder, zero: () => unknown): Decoder =>
+    (value, walk) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return wrongType(value, walk, "map");
+      let copy: Record<string, unknown> | undefined;
+      for (const [key, before] of Object.entries(value)) {
+        walk.path.push(key);
+        const after = before === null ? zero() : item(before, walk);
+        walk.path.pop();
+        if (after !== before) {
+          copy ??= { ...value };
+          copy[key] = after;
+        }
       }
-    }
-    return copy ?? value;
-  };
+      return copy ?? value;
+    };
 
   function zeroOf(type: FieldType): unknown {
     if (type.is === "scalar") return SCALAR_ZERO[type.code];
@@ -172,7 +181,8 @@ export function createDecoder(types: TypeSet, defaults: StructDefaults = () => u
     const zero = (field: Field): unknown => (field.presence === "null" ? null : zeroOf(field.type));
 
     return (value, walk) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return wrongType(value, walk, key.slice(key.indexOf(".") + 1));
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        return wrongType(value, walk, key.slice(key.indexOf(".") + 1));
       const source = value as Record<string, unknown>;
       let copy: Record<string, unknown> | undefined;
       for (const name of Object.keys(source)) {

@@ -106,7 +106,9 @@ function hostPorts(spec: Struct): Struct {
   const withPorts = (list: unknown): unknown =>
     Array.isArray(list)
       ? list.map((c: Struct) =>
-          Array.isArray(c["ports"]) ? { ...c, ports: c["ports"].map((p: Struct) => (p["hostPort"] ? p : { ...p, hostPort: p["containerPort"] })) } : c,
+          Array.isArray(c["ports"])
+            ? { ...c, ports: c["ports"].map((p: Struct) => (p["hostPort"] ? p : { ...p, hostPort: p["containerPort"] })) }
+            : c,
         )
       : list;
   const next: Struct = { ...spec, containers: withPorts(spec["containers"]) };
@@ -146,7 +148,11 @@ const FUNCTIONS: Readonly<Record<string, (struct: Struct) => Struct>> = {
   "core.Volume": (v) => (Object.keys(v).every((key) => VOLUME_META.has(key)) ? { ...v, emptyDir: {} } : v),
   "core.PodSpec": (spec) => {
     const named = isUnset(spec["serviceAccountName"]) ? spec["serviceAccount"] : spec["serviceAccountName"];
-    const alias = isUnset(named) ? spec : spec["serviceAccount"] === named && spec["serviceAccountName"] === named ? spec : { ...spec, serviceAccountName: named, serviceAccount: named };
+    const alias = isUnset(named)
+      ? spec
+      : spec["serviceAccount"] === named && spec["serviceAccountName"] === named
+        ? spec
+        : { ...spec, serviceAccountName: named, serviceAccount: named };
     return hostPorts(alias);
   },
   "core.Pod": pod,
@@ -172,14 +178,26 @@ const FUNCTIONS: Readonly<Record<string, (struct: Struct) => Struct>> = {
     const limits = max === undefined ? item["default"] : { ...max, ...(item["default"] as Struct | undefined) };
     const withDefault = limits === undefined ? item : { ...item, default: limits };
     if (limits === undefined && item["min"] === undefined) return withDefault;
-    return { ...withDefault, defaultRequest: { ...(item["min"] as Struct | undefined), ...(limits as Struct | undefined), ...(item["defaultRequest"] as Struct | undefined) } };
+    return {
+      ...withDefault,
+      defaultRequest: {
+        ...(item["min"] as Struct | undefined),
+        ...(limits as Struct | undefined),
+        ...(item["defaultRequest"] as Struct | undefined),
+      },
+    };
   },
-  "apps.DeploymentStrategy": (s) => (s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } }) : s),
-  "apps.DaemonSetUpdateStrategy": (s) => (s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }) : s),
+  "apps.DeploymentStrategy": (s) =>
+    s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } }) : s,
+  "apps.DaemonSetUpdateStrategy": (s) =>
+    s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }) : s,
   "apps.StatefulSetUpdateStrategy": (s) => (s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { partition: 0 } }) : s),
   "apps.StatefulSetSpec": (s) =>
     Array.isArray(s["volumeClaimTemplates"])
-      ? { ...s, volumeClaimTemplates: s["volumeClaimTemplates"].map((c: Struct) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })) }
+      ? {
+          ...s,
+          volumeClaimTemplates: s["volumeClaimTemplates"].map((c: Struct) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })),
+        }
       : s,
   "rbac.Subject": (s) => (s["kind"] === "User" || s["kind"] === "Group" ? fill(s, { apiGroup: "rbac.authorization.k8s.io" }) : s),
   "apiextensions.CustomResourceDefinitionSpec": (spec) => {

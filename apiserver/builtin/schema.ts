@@ -48,7 +48,9 @@ export function createSchemas(types: TypeSet): SchemaSource {
       ...(fallback === undefined ? {} : { default: fallback }),
       ...(list && field.type.is === "list" ? { "x-kubernetes-list-type": list.listType } : {}),
       ...(list && list.mapKeys.length > 0 ? { "x-kubernetes-list-map-keys": list.mapKeys } : {}),
-      ...(list && field.type.is !== "list" && list.listType === "atomic" && list.patchStrategy === undefined ? { "x-kubernetes-map-type": "atomic" as const } : {}),
+      ...(list && field.type.is !== "list" && list.listType === "atomic" && list.patchStrategy === undefined
+        ? { "x-kubernetes-map-type": "atomic" as const }
+        : {}),
       ...(list?.patchStrategy === undefined ? {} : { "x-kubernetes-patch-strategy": list.patchStrategy }),
       ...(list?.patchMergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": list.patchMergeKey }),
     };

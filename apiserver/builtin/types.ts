@@ -73,7 +73,8 @@ function listFacts(fact: string): ListFacts {
   const keys = kind.replace(/-$/, "");
   const listType = keys === "set" ? "set" : keys === "atomic" || keys === "" ? "atomic" : "map";
   const mapKeys = listType === "map" ? keys.split(",") : [];
-  const [strategy, mergeKey = mapKeys[0]] = patch === undefined ? [listType === "map" && !kind.endsWith("-") ? "merge" : undefined] : patch.split("/");
+  const [strategy, mergeKey = mapKeys[0]] =
+    patch === undefined ? [listType === "map" && !kind.endsWith("-") ? "merge" : undefined] : patch.split("/");
   return {
     listType,
     mapKeys,

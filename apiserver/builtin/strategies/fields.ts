@@ -1,0 +1,59 @@
+// Reading fields of any object, and the rule shapes that many kinds share. Here: pure helpers for strategies.
+import type { StatusCause } from "../../../api/meta/status.ts";
+import { fieldForbidden, fieldInvalid } from "../../errors.ts";
+import { type ApiObject, sameJson } from "../../object.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const asFields = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+export const asList = (value: unknown): readonly Fields[] => (Array.isArray(value) ? (value as readonly Fields[]) : []);
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asNumber = (value: unknown, otherwise = 0): number => (typeof value === "number" ? value : otherwise);
+
+/** The value at a path such as `spec.template.spec`; undefined when some part is absent. */
+export function at(object: unknown, path: string): unknown {
+  let value = object;
+  for (const part of path.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Fields)[part];
+  }
+  return value;
+}
+
+export const specOf = (object: ApiObject): Fields => asFields(object["spec"]);
+export const statusOf = (object: ApiObject): Fields => asFields(object["status"]);
+
+export const withField = (object: ApiObject, name: string, value: unknown): ApiObject =>
+  value === undefined && !(name in object) ? object : { ...object, [name]: value };
+
+/** Changed fields that may not change after creation. */
+export const unchanged = (
+  object: ApiObject,
+  old: ApiObject,
+  paths: readonly string[],
+  why = "field is immutable",
+): readonly StatusCause[] =>
+  paths.filter((path) => !sameJson(at(object, path), at(old, path))).map((path) => fieldInvalid(path, at(object, path), why));
+
+export const unchangedOrForbidden = (object: ApiObject, old: ApiObject, path: string, why: string): readonly StatusCause[] =>
+  sameJson(at(object, path), at(old, path)) ? [] : [fieldForbidden(path, why)];
+
+type Labels = Readonly<Record<string, string>>;
+
+/** metav1.LabelSelector against labels; an absent selector selects nothing, an empty one everything. */
+export function selects(selector: unknown, labels: Labels | undefined): boolean {
+  if (typeof selector !== "object" || selector === null) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector as {
+    matchLabels?: Labels;
+    matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
+  };
+  const has = labels ?? {};
+  if (!Object.entries(matchLabels).every(([key, value]) => has[key] === value)) return false;
+  return matchExpressions.every(({ key, operator, values = [] }) => {
+    const value = has[key];
+    if (operator === "Exists") return value !== undefined;
+    if (operator === "DoesNotExist") return value === undefined;
+    const within = value !== undefined && values.includes(value);
+    return operator === "In" ? within : operator === "NotIn" ? !within : false;
+  });
+}
