@@ -1,47 +1,46 @@
-// The marks that carry the in-place protocol. Here: their keys, how they are read and written in memory.
-// Not here: who writes which when (machinedeployment/plan.ts, machineset/, machine/). Source: spec/controllers/inplace-workers.md section 1.
+// The marks that carry the in-place protocol: how they are read and written in memory.
+// Not here: their keys (api/names.ts), who writes which when (machinedeployment/plan.ts, machineset/, machine/).
+// Source: spec/controllers/inplace-workers.md section 1.
 import type { KubeObject } from "../../api/meta/object.ts";
+import {
+  acknowledgedMoveAnnotation,
+  machineSetMoveMachinesToMachineSetAnnotation,
+  machineSetReceiveMachinesFromMachineSetsAnnotation,
+  pendingAcknowledgeMoveAnnotation,
+  pendingHooksAnnotation,
+  updateInProgressAnnotation,
+} from "../../api/names.ts";
 
-const PREFIX = "in-place-updates.internal.cluster.x-k8s.io/";
-/** On a Machine, its infrastructure and its bootstrap object: the owner has begun an update. */
-export const UPDATE_IN_PROGRESS = `${PREFIX}update-in-progress`;
-/** On a Machine: it changed its set, the MachineDeployment has not counted it yet. */
-export const PENDING_ACKNOWLEDGE_MOVE = `${PREFIX}pending-acknowledge-move`;
-/** On an old MachineSet: name of the set that takes its machines. */
-export const MOVE_MACHINES_TO = `${PREFIX}move-machines-to-machineset`;
-/** On the new MachineSet: names of the sets that may hand machines over. */
-export const RECEIVE_MACHINES_FROM = `${PREFIX}receive-machines-from-machinesets`;
-/** On the new MachineSet: names of the moved machines that its replicas contain. */
-export const ACKNOWLEDGED_MOVE = `${PREFIX}acknowledged-move`;
-/** Hooks that must still be called for this object. */
-export const PENDING_HOOKS = "runtime.cluster.x-k8s.io/pending-hooks";
-/** Keys that live and die with the protocol; they are never copied from one object to another. */
-export const IN_PLACE_KEYS = [
-  UPDATE_IN_PROGRESS,
-  PENDING_ACKNOWLEDGE_MOVE,
-  MOVE_MACHINES_TO,
-  RECEIVE_MACHINES_FROM,
-  ACKNOWLEDGED_MOVE,
-] as const;
+export {
+  acknowledgedMoveAnnotation as ACKNOWLEDGED_MOVE,
+  machineSetMoveMachinesToMachineSetAnnotation as MOVE_MACHINES_TO,
+  machineSetReceiveMachinesFromMachineSetsAnnotation as RECEIVE_MACHINES_FROM,
+  pendingAcknowledgeMoveAnnotation as PENDING_ACKNOWLEDGE_MOVE,
+  pendingHooksAnnotation as PENDING_HOOKS,
+  updateInProgressAnnotation as UPDATE_IN_PROGRESS,
+} from "../../api/names.ts";
 
 export const UPDATE_MACHINE_HOOK = "UpdateMachine";
 
+/** Keys that live and die with the protocol; they are never copied from one object to another. */
+export const inPlaceAnnotations: readonly string[] = [
+  updateInProgressAnnotation,
+  pendingAcknowledgeMoveAnnotation,
+  machineSetMoveMachinesToMachineSetAnnotation,
+  machineSetReceiveMachinesFromMachineSetsAnnotation,
+  acknowledgedMoveAnnotation,
+];
+
 const annotation = (object: KubeObject, key: string): string | undefined => object.metadata.annotations?.[key];
+/** Presence counts, not the value. */
 export const hasMark = (object: KubeObject, key: string): boolean => annotation(object, key) !== undefined;
 
 /** Items of a comma list, sorted, without blanks and repeats. */
 export const parseList = (text: string | undefined): readonly string[] =>
-  [
-    ...new Set(
-      (text ?? "")
-        .split(",")
-        .map((item) => item.trim())
-        .filter((item) => item !== ""),
-    ),
-  ].sort();
+  [...new Set((text ?? "").split(",").map((item) => item.trim()))].filter((item) => item !== "").sort();
 export const formatList = (items: readonly string[]): string => [...new Set(items)].sort().join(",");
 
-export const pendingHooks = (object: KubeObject): readonly string[] => parseList(annotation(object, PENDING_HOOKS));
+export const pendingHooks = (object: KubeObject): readonly string[] => parseList(annotation(object, pendingHooksAnnotation));
 export const hasPendingHook = (object: KubeObject, hook: string): boolean => pendingHooks(object).includes(hook);
 
 /** Value of the pending-hooks annotation with one hook more. */
@@ -52,10 +51,14 @@ export const withoutPendingHook = (object: KubeObject, hook: string): string | n
 
 /** An in-place update of this Machine is under way: from the move (or the trigger) until the last mark is gone. */
 export const isUpdatingInPlace = (machine: KubeObject): boolean =>
-  hasMark(machine, UPDATE_IN_PROGRESS) || hasPendingHook(machine, UPDATE_MACHINE_HOOK);
+  hasMark(machine, updateInProgressAnnotation) || hasPendingHook(machine, UPDATE_MACHINE_HOOK);
+
+/** Handed over to another set, and not counted by the MachineDeployment yet. */
+export const isPendingMove = (machine: KubeObject): boolean => hasMark(machine, pendingAcknowledgeMoveAnnotation);
 
 /** The set that takes the machines of `set`, if it has been told one. */
-export const moveTarget = (set: KubeObject): string | undefined => parseMoveTarget(annotation(set, MOVE_MACHINES_TO));
+export const moveTarget = (set: KubeObject): string | undefined =>
+  parseMoveTarget(annotation(set, machineSetMoveMachinesToMachineSetAnnotation));
 
 /** Reads both forms of the annotation: a plain name, and the JSON form that later releases write.
  *  @returns undefined when there is no name in it */
@@ -63,15 +66,14 @@ export function parseMoveTarget(text: string | undefined): string | undefined {
   const value = text?.trim() ?? "";
   if (!value.startsWith("{")) return value || undefined;
   try {
-    const parsed: unknown = JSON.parse(value);
-    const name =
-      (parsed as { readonly name?: unknown; readonly machineSetName?: unknown }).name ??
-      (parsed as { machineSetName?: unknown }).machineSetName;
+    const parsed = JSON.parse(value) as { readonly name?: unknown; readonly machineSetName?: unknown };
+    const name = parsed.name ?? parsed.machineSetName;
     return typeof name === "string" && name !== "" ? name : undefined;
   } catch {
     return undefined;
   }
 }
 
-export const receivesFrom = (set: KubeObject): readonly string[] => parseList(annotation(set, RECEIVE_MACHINES_FROM));
-export const acknowledgedMoves = (set: KubeObject): readonly string[] => parseList(annotation(set, ACKNOWLEDGED_MOVE));
+export const receivesFrom = (set: KubeObject): readonly string[] =>
+  parseList(annotation(set, machineSetReceiveMachinesFromMachineSetsAnnotation));
+export const acknowledgedMoves = (set: KubeObject): readonly string[] => parseList(annotation(set, acknowledgedMoveAnnotation));

@@ -1,0 +1,28 @@
+// Reading objects that are known by reference only. Here: from the cache, and live where the cache has nothing yet.
+// Not here: which version a reference means (../contract). Source: spec/controllers/machinedeployment.md sections 0.6 and 2.
+import type { KubeObject } from "../../api/meta/object.ts";
+import { isNotFound } from "../../api/meta/status.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import { type ContractKind, type ContractRef, contractKind, type Unstructured } from "../contract/contract.ts";
+
+export type Read =
+  | { readonly state: "found"; readonly ref: ContractRef; readonly kind: ContractKind; readonly object: Unstructured }
+  /** Confirmed by the server. */
+  | { readonly state: "missing"; readonly ref: ContractRef; readonly kind: ContractKind }
+  /** The first list of the kind is under way; the key runs again by itself. */
+  | { readonly state: "later"; readonly ref: ContractRef };
+
+/** @throws ContractUnknown, or what the server answered other than "not found" */
+export async function readReference(context: ReconcileContext, namespace: string, ref: ContractRef): Promise<Read> {
+  const kind = contractKind(context.cache, ref);
+  if (!context.watchAlso<KubeObject>({ resource: kind.resource, keys: () => [] })) return { state: "later", ref };
+  const key = { namespace: kind.resource.namespaced ? namespace : "", name: ref.name };
+  const cached = context.cache.get(kind.resource, key);
+  if (cached) return { state: "found", ref, kind, object: cached };
+  try {
+    return { state: "found", ref, kind, object: await context.client.get(kind.resource, key) };
+  } catch (e) {
+    if (isNotFound(e)) return { state: "missing", ref, kind };
+    throw e;
+  }
+}
