@@ -1,6 +1,6 @@
 // What differs between two objects, as sets of fields. Here: the comparison. Not here: whose fields those are (managers.ts).
 import { EMPTY, type FieldSet, LEAF, node, recursiveDifference, union } from "./field-set.ts";
-import { type Fields, isEmptyMap, isMap, own, sameJson } from "./json.ts";
+import { type Fields, isEmptyMap, isMap, own, sameJson } from "../json-values.ts";
 import { itemElement } from "./path-element.ts";
 import { type ListNode, type MapNode, resolve, type Typed, type TypeNode } from "./typed.ts";
 

@@ -28,7 +28,11 @@ export function node(member: boolean, children: ReadonlyMap<string, FieldSet> | 
 /** @param paths each a list of path elements in wire form */
 export function fieldSet(...paths: readonly (readonly string[])[]): FieldSet {
   let set = EMPTY;
-  for (const path of paths) set = union(set, path.reduceRight((below, element) => node(false, new Map([[element, below]])), LEAF));
+  for (const path of paths)
+    set = union(
+      set,
+      path.reduceRight((below, element) => node(false, new Map([[element, below]])), LEAF),
+    );
   return set;
 }
 

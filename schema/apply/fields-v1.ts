@@ -1,7 +1,7 @@
 // FieldsV1, the wire form of a set of fields. Here: reading and writing it, both remembered by object. Not here: entries (managers.ts).
 import type { JsonObject } from "../../api/meta/object.ts";
 import { EMPTY, type FieldSet, LEAF, node } from "./field-set.ts";
-import { isMap } from "./json.ts";
+import { isMap } from "../json-values.ts";
 import { canonicalElement, compareElements } from "./path-element.ts";
 
 // Stored objects are never changed, so what was read from one stays true as long as it lives.

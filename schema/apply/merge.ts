@@ -1,5 +1,5 @@
 // The live object with an applied one laid over it. Here: values only. Not here: who owns them (apply.ts), what goes again (prune.ts).
-import { type Fields, isEmptyMap, isMap, own, put, sameJson } from "./json.ts";
+import { type Fields, isEmptyMap, isMap, own, put, sameJson } from "../json-values.ts";
 import { itemElement } from "./path-element.ts";
 import { type ListNode, type MapNode, resolve, type Typed, type TypeNode } from "./typed.ts";
 

@@ -1,7 +1,7 @@
 // The fields that an applied object claims, and whether it fits its schema at all.
 // Here: one walk that does both. Not here: comparing two objects (compare.ts).
 import { EMPTY, type FieldSet, LEAF, node } from "./field-set.ts";
-import { type Fields, isEmptyMap, isMap } from "./json.ts";
+import { type Fields, isEmptyMap, isMap } from "../json-values.ts";
 import { itemElement, pathText } from "./path-element.ts";
 import { type ListNode, type MapNode, resolve, type ScalarType, type Typed, type TypeNode } from "./typed.ts";
 import { TypedValueError } from "./types.ts";

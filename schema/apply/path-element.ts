@@ -1,6 +1,6 @@
 // Path elements in their wire form: `f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`.
 // Here: making, checking, ordering and showing them. Not here: trees of them (field-set.ts).
-import { isMap, own } from "./json.ts";
+import { isMap, own } from "../json-values.ts";
 import type { ListNode } from "./typed.ts";
 import { TypedValueError } from "./types.ts";
 
@@ -87,7 +87,11 @@ function elementText(element: string): string {
       return `.${rest}`;
     case "k:": {
       const keys = parse(rest);
-      return isMap(keys) ? `[${Object.entries(keys).map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(",")}]` : `[${rest}]`;
+      return isMap(keys)
+        ? `[${Object.entries(keys)
+            .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+            .join(",")}]`
+        : `[${rest}]`;
     }
     case "v:":
       return `[=${rest}]`;

@@ -1,6 +1,6 @@
 // Takes out of a merged object what its applier no longer applies and nobody else owns. Here: values only. Not here: when (apply.ts).
 import type { FieldSet } from "./field-set.ts";
-import { type Fields, isEmptyMap, isMap, own, put } from "./json.ts";
+import { type Fields, isEmptyMap, isMap, own, put } from "../json-values.ts";
 import { itemElement } from "./path-element.ts";
 import { type ListNode, type MapNode, resolve, type Typed, type TypeNode } from "./typed.ts";
 
@@ -22,7 +22,8 @@ function pruneValue(type: TypeNode, value: unknown, last: FieldSet, owned: Field
 }
 
 /** Whether the node stands for the field itself: named fields of a schema do as soon as something below them is in the set. */
-const covers = (set: FieldSet | undefined, named: boolean): boolean => set !== undefined && (set.member || (named && set.children !== undefined));
+const covers = (set: FieldSet | undefined, named: boolean): boolean =>
+  set !== undefined && (set.member || (named && set.children !== undefined));
 
 function pruneMap(type: MapNode, value: Fields, last: FieldSet, owned: FieldSet | undefined): unknown {
   let changed: Record<string, unknown> | undefined;

@@ -101,7 +101,12 @@ const OBJECT_META = struct([
   field("managedFields", { kind: "ignored" }),
   field("name", STRING, false),
   field("namespace", STRING, false),
-  field("ownerReferences", { kind: "list", list: "map", keys: [{ name: "uid", prefix: 'k:{"uid":', fallback: undefined }], items: OWNER_REFERENCE }),
+  field("ownerReferences", {
+    kind: "list",
+    list: "map",
+    keys: [{ name: "uid", prefix: 'k:{"uid":', fallback: undefined }],
+    items: OWNER_REFERENCE,
+  }),
   field("resourceVersion", STRING, false),
   field("selfLink", STRING, false),
   field("uid", STRING, false),

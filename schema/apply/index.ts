@@ -1,0 +1,9 @@
+// The public surface of the folder: server-side apply and the tracking of field owners.
+export { apply, withManagedFields } from "./apply.ts";
+export { equal as equalFieldSets, type FieldSet, fieldSet } from "./field-set.ts";
+export { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
+export { resetFieldsOf } from "./reset-fields.ts";
+export { sameButTimes } from "./same-but-times.ts";
+export { trackUpdate } from "./track-update.ts";
+export { compileTyped, type Typed } from "./typed.ts";
+export * from "./types.ts";

@@ -1,0 +1,101 @@
+// Who owns what, while an operation works on it. Here: managers and their entries in managedFields. Not here: apply and update themselves.
+import type { ManagedFieldsEntry } from "../../api/meta/object.ts";
+import { equal, type FieldSet, isEmpty, union } from "./field-set.ts";
+import { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
+import { isMap } from "../json-values.ts";
+
+export interface Manager {
+  readonly name: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339; undefined for an apply that never changed a value. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+  /** The entry this was read from, as long as it still says the same. */
+  readonly entry?: ManagedFieldsEntry;
+}
+
+/** An applier is the same manager in whatever version it applies; an updater has one record per version. */
+export const isSame = (a: Manager, b: Pick<Manager, "name" | "operation" | "apiVersion" | "subresource">): boolean =>
+  a.name === b.name &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === "Apply" || a.apiVersion === b.apiVersion);
+
+/** @returns undefined when an entry makes no sense: then the whole list counts for nothing, as upstream does */
+export function decodeManagers(entries: unknown): readonly Manager[] | undefined {
+  if (entries === undefined || entries === null) return [];
+  if (!Array.isArray(entries)) return undefined;
+  const managers: Manager[] = [];
+  for (const entry of entries) {
+    const manager = decodeEntry(entry);
+    if (manager === undefined) return undefined;
+    const twin = managers.findIndex((m) => isSame(m, manager));
+    if (twin < 0) managers.push(manager);
+    else managers[twin] = manager;
+  }
+  return managers;
+}
+
+const text = (value: unknown): string | undefined => (value === undefined ? "" : typeof value === "string" ? value : undefined);
+
+function decodeEntry(entry: unknown): Manager | undefined {
+  if (!isMap(entry)) return undefined;
+  const { operation, apiVersion, fieldsType, time } = entry;
+  if (operation !== "Apply" && operation !== "Update") return undefined;
+  if (typeof apiVersion !== "string" || apiVersion === "" || fieldsType !== "FieldsV1") return undefined;
+  const name = text(entry.manager);
+  const subresource = text(entry.subresource);
+  const fields = parseFieldsV1(entry.fieldsV1 ?? {});
+  if (name === undefined || subresource === undefined || fields === undefined) return undefined;
+  if (time !== undefined && time !== null && (typeof time !== "string" || Number.isNaN(Date.parse(time)))) return undefined;
+  return { name, operation, apiVersion, subresource, time: time ?? undefined, fields, entry };
+}
+
+/** The record with other fields; it keeps its entry when they are equal. */
+export const withFields = (manager: Manager, fields: FieldSet): Manager =>
+  fields === manager.fields || equal(fields, manager.fields) ? manager : { ...manager, fields, entry: undefined };
+
+export const withTime = (manager: Manager, time: string): Manager =>
+  manager.time === time ? manager : { ...manager, time, entry: undefined };
+
+/** Entries in Kubernetes' order: applies first, then by time, manager, version, subresource. Managers without fields are left out. */
+export function encodeManagers(managers: readonly Manager[]): readonly ManagedFieldsEntry[] {
+  return managers
+    .filter((m) => !isEmpty(m.fields))
+    .map((m): readonly [Manager, number] => [m, m.time === undefined ? 0 : Math.floor(Date.parse(m.time) / 1000)])
+    .sort(inEntryOrder)
+    .map(([m]) => m.entry ?? encodeEntry(m));
+}
+
+const text3 = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const inEntryOrder = ([a, timeA]: readonly [Manager, number], [b, timeB]: readonly [Manager, number]): number =>
+  text3(a.operation, b.operation) ||
+  timeA - timeB ||
+  text3(a.name, b.name) ||
+  text3(a.apiVersion, b.apiVersion) ||
+  text3(a.subresource, b.subresource);
+
+const encodeEntry = (m: Manager): ManagedFieldsEntry => ({
+  ...(m.name === "" ? {} : { manager: m.name }),
+  operation: m.operation,
+  apiVersion: m.apiVersion,
+  ...(m.time === undefined ? {} : { time: m.time }),
+  fieldsType: "FieldsV1",
+  fieldsV1: fieldsV1(m.fields),
+  ...(m.subresource === "" ? {} : { subresource: m.subresource }),
+});
+
+/** What at least one of them owns. */
+export const allFields = (managers: readonly Manager[], start: FieldSet): FieldSet =>
+  managers.reduce((all, m) => union(all, m.fields), start);
+
+/** How people are told of a manager: appliers by name, updaters with version and time. */
+export function managerText(m: Manager): string {
+  const name = JSON.stringify(m.name) + (m.subresource === "" ? "" : ` with subresource ${JSON.stringify(m.subresource)}`);
+  if (m.operation === "Apply") return name;
+  return `${name} using ${m.apiVersion}${m.time === undefined ? "" : ` at ${m.time}`}`;
+}
