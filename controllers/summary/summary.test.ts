@@ -43,6 +43,17 @@ describe("summary", () => {
   });
 });
 
+it("folds a group that says the same", () => {
+  const grouped = ["APIServer", "Scheduler", "Etcd"].map((type) => ({ type, group: "Control plane components" }));
+  const say = (etcd: string) => [
+    condition("APIServer", "Unknown", "no Node"),
+    condition("Scheduler", "Unknown", "no Node"),
+    condition("Etcd", "Unknown", etcd),
+  ];
+  expect(summary("Ready", grouped, say("no Node"), reasons).message).toBe("* Control plane components: no Node");
+  expect(summary("Ready", grouped, say("lost"), reasons).message).toBe("* APIServer: no Node\n* Scheduler: no Node\n* Etcd: lost");
+});
+
 describe("aggregate", () => {
   const of = (names: string, c: Condition | undefined, isControlPlane = false) =>
     names.split(" ").map((name) => ({ name, condition: c, isControlPlane }));

@@ -12,6 +12,8 @@ export interface SummaryPart {
   readonly negative?: boolean;
   /** May be missing without a word. */
   readonly optional?: boolean;
+  /** Parts of a group that say the same become one bullet under this heading. */
+  readonly group?: string;
   /** Replaces what the condition says, before it is weighed. */
   readonly override?: (condition: Condition) => { readonly weight?: Weight; readonly message?: string };
 }
@@ -29,9 +31,9 @@ const RANK: Readonly<Record<Weight, number>> = { issue: 0, unknown: 1, info: 2 }
 
 interface Weighed {
   readonly type: string;
+  readonly group?: string;
   readonly weight: Weight;
   readonly text: string;
-  readonly sinceText: string;
 }
 
 /** One condition over several types of the same object. A listed type that is missing counts as unknown unless it is optional. */
@@ -44,7 +46,9 @@ export function summary(
   const weighed = parts.flatMap((part) => weigh(part, conditions));
   const worst = worstOf(weighed);
   const shown = worst === "info" ? weighed.filter((w) => w.text !== "") : weighed.filter((w) => w.weight !== "info");
-  const message = shown.map((w) => bullet(w.type, w.text)).join("\n");
+  const message = folded(shown)
+    .map((w) => bullet(w.type, w.text))
+    .join("\n");
   return { type, ...outcome(worst, reasons), message };
 }
 
@@ -52,13 +56,23 @@ function weigh(part: SummaryPart, conditions: readonly Condition[] | undefined):
   const condition = conditions?.find((c) => c.type === part.type);
   if (!condition) {
     if (part.optional) return [];
-    return [{ type: part.type, weight: "unknown", text: "Condition not yet reported", sinceText: "" }];
+    return [{ type: part.type, group: part.group, weight: "unknown", text: "Condition not yet reported" }];
   }
   const override = part.override?.(condition);
   const weight = override?.weight ?? weightOf(condition.status, part.negative);
   const message = override?.message ?? condition.message;
   const text = message !== "" || weight === "info" ? message : `${condition.reason}`;
-  return [{ type: part.type, weight, text, sinceText: condition.lastTransitionTime }];
+  return [{ type: part.type, group: part.group, weight, text }];
+}
+
+/** Groups whose members all say the same, and are more than one, shrink to one entry at the place of the first. */
+function folded(items: readonly Weighed[]): readonly Weighed[] {
+  return items.flatMap((item) => {
+    if (item.group === undefined) return [item];
+    const members = items.filter((other) => other.group === item.group);
+    if (members.length < 2 || members.some((other) => other.text !== item.text)) return [item];
+    return members[0] === item ? [{ ...item, type: item.group }] : [];
+  });
 }
 
 const worstOf = (items: readonly { readonly weight: Weight }[]): Weight =>

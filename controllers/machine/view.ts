@@ -1,0 +1,175 @@
+// What one reconcile of a Machine knows: read once, and completed by its steps. Here: the type, reading it.
+// Not here: decisions (provision.ts, node-metadata.ts, inplace.ts, deletion-plan.ts, conditions.ts). Source: spec/controllers/machine.md section 2.
+import { type Cluster, clusterResource } from "../../api/cluster.ts";
+import type { Node } from "../../api/core/index.ts";
+import { clusterGroup } from "../../api/groups.ts";
+import type { Machine, MachineStatus } from "../../api/machine.ts";
+import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
+import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
+import { type ObjectKey, keyText } from "../../api/meta/resource.ts";
+import { isNotFound } from "../../api/meta/status.ts";
+import { machineControlPlaneLabel, machineDeploymentNameLabel } from "../../api/names.ts";
+import { owned, type ReconcileContext } from "../../runtime/controller.ts";
+import { type ContractKind, type ContractRef, contractKind, type Unstructured } from "../contract/contract.ts";
+import { type ConnectionState, isNotConnected, type WorkloadCluster, type WorkloadClusters } from "../workload/seam.ts";
+
+/** The infrastructure or bootstrap object of a Machine. */
+export interface Referenced {
+  readonly ref: ContractRef;
+  readonly kind?: ContractKind;
+  /** Newest version known; a write of ours replaces it. */
+  object?: Unstructured;
+  /** Why it could not be read. */
+  readonly error?: Error;
+  /** Confirmed by the server. */
+  readonly missing: boolean;
+}
+
+export type NodeFinding =
+  | { readonly state: "noProviderID" | "notFound" }
+  | { readonly state: "found"; readonly node: Node }
+  /** Not connected to the workload cluster. */
+  | { readonly state: "notConnected"; readonly error: Error }
+  | { readonly state: "error"; readonly error: Error };
+
+/** Progress of the deletion, for the Deleting condition. */
+export interface DeletionProgress {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** State of an in-place update as this run saw it; nothing = no call was due. */
+export type UpdateOutcome =
+  | { readonly state: "running"; readonly message: string }
+  | { readonly state: "failed"; readonly message: string };
+
+export interface MachineView {
+  /** Newest version known; a write of ours replaces it. */
+  machine: Machine;
+  readonly cluster: Cluster;
+  readonly paused: boolean;
+  readonly set?: MachineSet;
+  readonly deployment?: MachineDeployment;
+  readonly bootstrap?: Referenced;
+  readonly infrastructure?: Referenced;
+  readonly workload?: WorkloadCluster;
+  readonly connection: ConnectionState;
+  readonly node: NodeFinding;
+  readonly nowMs: number;
+  /** Status fields that this run sets; conditions and phase come last. */
+  status: Partial<MachineStatus>;
+  deletion?: DeletionProgress;
+  update?: UpdateOutcome;
+  /** Failures of steps; later steps ran nevertheless. */
+  readonly failures: unknown[];
+}
+
+export const machineKeyText = (machine: Machine): string =>
+  keyText({ namespace: machine.metadata.namespace ?? "", name: machine.metadata.name ?? "" });
+
+export const clusterKeyOf = (machine: Machine): ObjectKey => ({
+  namespace: machine.metadata.namespace ?? "",
+  name: machine.spec.clusterName,
+});
+
+export const isDeleting = (machine: Machine): boolean => machine.metadata.deletionTimestamp !== undefined;
+export const isControlPlane = (machine: Machine): boolean => machine.metadata.labels?.[machineControlPlaneLabel] !== undefined;
+
+/** Reads everything. @returns nothing while the first list of a referenced kind is under way; the key runs again by itself */
+export async function loadMachine(
+  machine: Machine,
+  context: ReconcileContext,
+  workloadClusters: WorkloadClusters,
+  isPaused: (cluster: Cluster, machine: Machine) => boolean,
+): Promise<MachineView | undefined> {
+  const { cache } = context;
+  const cluster = cache.get(clusterResource, clusterKeyOf(machine));
+  if (!cluster) throw new Error(`Cluster ${keyText(clusterKeyOf(machine))} of this Machine does not exist`);
+  const set = ownerSet(machine, context);
+  const deployment = set && ownerDeployment(set, context);
+  const bootstrap = await readReference(machine, machine.spec.bootstrap.configRef, context);
+  const infrastructure = await readReference(machine, machine.spec.infrastructureRef, context);
+  if (bootstrap === "later" || infrastructure === "later") return undefined;
+  const { workload, node } = readNode(machine, cluster, workloadClusters);
+  return {
+    machine,
+    cluster,
+    paused: isPaused(cluster, machine),
+    set,
+    deployment,
+    bootstrap,
+    infrastructure,
+    workload,
+    connection: workloadClusters.state(clusterKeyOf(machine)),
+    node,
+    nowMs: context.clock.nowMs(),
+    status: {},
+    failures: [],
+  };
+}
+
+function ownerSet(machine: Machine, { cache }: ReconcileContext): MachineSet | undefined {
+  const owner = (machine.metadata.ownerReferences ?? []).find(
+    (o) => o.kind === "MachineSet" && o.apiVersion.startsWith(`${clusterGroup}/`),
+  );
+  if (!owner) return undefined;
+  const key = { namespace: machine.metadata.namespace ?? "", name: owner.name };
+  const set = cache.get(machineSetResource, key);
+  if (!set) throw new Error(`MachineSet ${keyText(key)}, which owns this Machine, does not exist`);
+  return set;
+}
+
+function ownerDeployment(set: MachineSet, { cache }: ReconcileContext): MachineDeployment | undefined {
+  const name = set.metadata.labels?.[machineDeploymentNameLabel];
+  if (!name) return undefined;
+  const key = { namespace: set.metadata.namespace ?? "", name };
+  const deployment = cache.get(machineDeploymentResource, key);
+  if (!deployment) throw new Error(`MachineDeployment ${keyText(key)}, which owns MachineSet ${set.metadata.name}, does not exist`);
+  return deployment;
+}
+
+/** Cached; what the cache misses is asked live, since only a confirmed "not found" counts. */
+async function readReference(
+  machine: Machine,
+  ref: ContractRef | undefined,
+  context: ReconcileContext,
+): Promise<Referenced | undefined | "later"> {
+  if (!ref?.name) return undefined;
+  const key = { namespace: machine.metadata.namespace ?? "", name: ref.name };
+  try {
+    const kind = contractKind(context.cache, ref);
+    if (!context.watchAlso(owned(kind.resource))) return "later";
+    const cached = context.cache.get(kind.resource, key);
+    return { ref, kind, object: cached ?? (await context.client.get(kind.resource, key)), missing: false };
+  } catch (e) {
+    if (isNotFound(e)) return { ref, kind: contractKind(context.cache, ref), missing: true };
+    return { ref, error: e instanceof Error ? e : new Error(String(e)), missing: false };
+  }
+}
+
+function readNode(
+  machine: Machine,
+  cluster: Cluster,
+  workloadClusters: WorkloadClusters,
+): { readonly workload?: WorkloadCluster; readonly node: NodeFinding } {
+  const providerId = machine.spec.providerID;
+  if (!providerId || cluster.status?.initialization?.infrastructureProvisioned !== true) return { node: { state: "noProviderID" } };
+  try {
+    const workload = workloadClusters.get(clusterKeyOf(machine));
+    return { workload, node: findNode(workload, providerId) };
+  } catch (e) {
+    const error = e instanceof Error ? e : new Error(String(e));
+    return { node: { state: isNotConnected(e) ? "notConnected" : "error", error } };
+  }
+}
+
+export function findNode(workload: WorkloadCluster, providerId: string): NodeFinding {
+  const nodes = workload.nodes.byProviderId(providerId);
+  const [node] = nodes;
+  if (!node) return { state: "notFound" };
+  if (nodes.length > 1) {
+    const names = nodes.map((n) => n.metadata.name).join(", ");
+    return { state: "error", error: new Error(`Nodes ${names} have the same providerID ${providerId}: only one may`) };
+  }
+  return { state: "found", node };
+}
