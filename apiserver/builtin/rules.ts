@@ -128,7 +128,7 @@ export function createRules(types: TypeSet): TypeRules {
     if (!item) return null;
     if (type.is === "list") {
       return (value, path, causes) => {
-        if (Array.isArray(value)) value.forEach((entry, i) => item(entry, `${path}[${i}]`, causes));
+        if (Array.isArray(value)) for (const [i, entry] of value.entries()) item(entry, `${path}[${i}]`, causes);
       };
     }
     return (value, path, causes) => {
@@ -154,9 +154,10 @@ export function createRules(types: TypeSet): TypeRules {
           causes.push(fieldNotSupported(path, value, allowed));
         }
       };
-      checks.push((value, path, causes) =>
-        Array.isArray(value) ? value.forEach((v, i) => one(v, `${path}[${i}]`, causes)) : one(value, path, causes),
-      );
+      checks.push((value, path, causes) => {
+        if (!Array.isArray(value)) one(value, path, causes);
+        else for (const [i, v] of value.entries()) one(v, `${path}[${i}]`, causes);
+      });
     }
     if (notNegative.get(key)?.includes(name)) {
       checks.push((value, path, causes) => {
@@ -164,7 +165,9 @@ export function createRules(types: TypeSet): TypeRules {
       });
     }
     if (checks.length === 0) return null;
-    return (value, path, causes) => checks.forEach((check) => check(value, path, causes));
+    return (value, path, causes) => {
+      for (const check of checks) check(value, path, causes);
+    };
   }
 
   function fieldCheck(key: string, field: Field): Check | null {

@@ -9,7 +9,8 @@ export type ScalarCode = "s" | "b" | "i" | "l" | "d" | "t" | "m" | "y" | "k" | "
 
 export type FieldType =
   | { readonly is: "scalar"; readonly code: ScalarCode }
-  | { readonly is: "list" | "map"; readonly of: FieldType }
+  | { readonly is: "list"; readonly of: FieldType }
+  | { readonly is: "map"; readonly of: FieldType }
   /** `loose`: an object of the type, a list of such, or any other JSON value. */
   | { readonly is: "type"; readonly key: string; readonly loose: boolean };
 
@@ -56,7 +57,10 @@ const typeKey = (name: string, group: string): string => (name.includes(".") ? n
 
 function parseType(code: string, group: string, quantity: boolean, loose: boolean): FieldType {
   const first = code[0];
-  if (first === "[" || first === "{") return { is: first === "[" ? "list" : "map", of: parseType(code.slice(1), group, quantity, loose) };
+  if (first === "[" || first === "{") {
+    const of = parseType(code.slice(1), group, quantity, loose);
+    return first === "[" ? { is: "list", of } : { is: "map", of };
+  }
   if (first === "@") return { is: "type", key: typeKey(code.slice(1), group), loose: false };
   if (loose) return { is: "type", key: `${group}.JSONSchemaProps`, loose: true };
   return { is: "scalar", code: quantity ? "q" : (code as ScalarCode) };
