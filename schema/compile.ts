@@ -1,7 +1,10 @@
 // A schema, compiled once to closures: defaults, pruning, validation.
 // Here: the compiled form and how its parts come together. Not here: the parts (default.ts, validate.ts, rules.ts).
 import type { JsonSchema } from "../api/meta/schema.ts";
-import type { FieldError } from "./field.ts";
+import { compileShape, type ShapeWalk } from "./default.ts";
+import { type FieldError, invalid, ROOT_FIELD } from "./field.ts";
+import { compileCheck, newWalk } from "./validate.ts";
+import { compileRules } from "./rules.ts";
 
 export interface CompileOptions {
   /** `resource` (default): the schema is of a whole object: apiVersion, kind and metadata are kept and known. `value`: of any value. */
@@ -33,5 +36,54 @@ export interface CompiledSchema {
   validate(object: unknown, old?: unknown): readonly FieldError[];
 }
 
-/** @throws never for a schema that passed validateCrdSchema; parts of others that make no sense accept everything */
-export type CompileSchema = (schema: JsonSchema, options?: CompileOptions) => CompiledSchema;
+const NONE: readonly FieldError[] = Object.freeze([]);
+
+// Errors after which the shape of the object cannot be trusted: rules are not run.
+const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/** Parts of a schema that validateCrdSchema would refuse accept everything. */
+export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): CompiledSchema {
+  const isResource = options.root !== "value";
+  const shape = compileShape(schema, isResource);
+  const check = compileCheck(schema);
+  const rules = compileRules(schema, isResource);
+
+  return {
+    schema,
+    hasRules: rules !== undefined,
+    defaultAndPrune<T>(object: T, { prune = true, onUnknown }: PruneOptions = {}): T {
+      if (!shape) return object;
+      const walk: ShapeWalk = { prune, onUnknown, path: [] };
+      return shape(object, walk) as T;
+    },
+    validate(object, old) {
+      if (object === old && rules?.usesOldSelf !== true) return NONE;
+      const walk = newWalk();
+      check?.(object, old, walk);
+      const errors = walk.errors;
+      if (walk.listErrors.length > 0 && !hadListErrors(old)) errors.push(...walk.listErrors);
+      if (rules) {
+        if (errors.some((error) => BLOCKING.has(error.reason))) errors.push(invalid(ROOT_FIELD, null, NOT_CHECKED));
+        else errors.push(...rules.validate(object, old));
+      }
+      return errors;
+    },
+  };
+
+  // Doubled members of the stored object excuse those of the new one.
+  function hadListErrors(old: unknown): boolean {
+    if (old === undefined) return false;
+    const walk = newWalk();
+    check?.(old, undefined, walk);
+    return walk.listErrors.length > 0;
+  }
+}
+
+const NOT_CHECKED =
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";

@@ -1,0 +1,192 @@
+// The functions that Kubernetes adds to CEL: strings, lists, regular expressions, sets, time. Here: registration and small bodies.
+// Not here: network and number types (library-types.ts), comprehensions (comprehensions.ts).
+// Source: Kubernetes documentation, "Common Expression Language in Kubernetes"; cel-go extensions.
+import { Environment } from "@marcbachmann/cel-js";
+import type { Duration } from "@marcbachmann/cel-js/evaluator";
+import { registerComprehensions } from "./comprehensions.ts";
+import { registerTypes } from "./library-types.ts";
+import * as strings from "./strings.ts";
+import { parseDuration } from "./value.ts";
+
+/**
+ * The core library's own versions of these differ from CEL (UTF-16 units, JavaScript patterns, Unicode case) and cannot be registered
+ * anew; a parsed rule calls ours instead, under these names (program.ts renames them).
+ */
+export const RENAMED: ReadonlyMap<string, string> = new Map(
+  [
+    "matches",
+    "indexOf",
+    "lastIndexOf",
+    "substring",
+    "split",
+    "lowerAscii",
+    "upperAscii",
+    "getSeconds",
+    "getMinutes",
+    "getHours",
+    "getMilliseconds",
+  ].map((name) => [name, `__${name}`]),
+);
+
+const TIME = "google.protobuf.Timestamp";
+const SPAN = "google.protobuf.Duration";
+const GETTERS = ["getSeconds", "getMinutes", "getHours", "getMilliseconds"] as const;
+
+/** Registers a function whose arguments are what its signature says. */
+export type Register = (signature: string, handler: (...args: never[]) => unknown) => void;
+
+const registrar =
+  (environment: Environment): Register =>
+  (signature, handler) => {
+    // `async: false` keeps evaluation free of promises.
+    environment.registerFunction(signature, handler as never, { async: false } as never);
+  };
+
+/** All of it; clone it to add variables. */
+export function kubernetesEnvironment(): Environment {
+  const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: true });
+  const register = registrar(environment);
+  registerStrings(register);
+  registerLists(register);
+  registerTime(register);
+  registerSets(environment, register);
+  registerTypes(environment, register);
+  registerComprehensions(environment);
+  return environment;
+}
+
+function registerStrings(register: Register): void {
+  const pattern = strings.patternCache();
+  register("string.__matches(string): bool", (text: string, re: string) => pattern(re).test(text));
+  register("__matches(string, string): bool", (text: string, re: string) => pattern(re).test(text));
+  register("string.find(string): string", (text: string, re: string) => strings.find(text, pattern(re)));
+  register("string.findAll(string): list<string>", (text: string, re: string) => strings.findAll(text, pattern(re)));
+  register("string.findAll(string, int): list<string>", (text: string, re: string, limit: bigint) =>
+    strings.findAll(text, pattern(re), limit),
+  );
+  register("string.charAt(int): string", strings.charAt);
+  register("string.__indexOf(string): int", (text: string, part: string) => strings.indexOf(text, part));
+  register("string.__indexOf(string, int): int", strings.indexOf);
+  register("string.__lastIndexOf(string): int", (text: string, part: string) => strings.lastIndexOf(text, part));
+  register("string.__lastIndexOf(string, int): int", strings.lastIndexOf);
+  register("string.__substring(int): string", (text: string, start: bigint) => strings.substring(text, start));
+  register("string.__substring(int, int): string", strings.substring);
+  register("string.__split(string): list<string>", (text: string, by: string) => strings.split(text, by));
+  register("string.__split(string, int): list<string>", strings.split);
+  register("string.replace(string, string): string", (text: string, old: string, by: string) => strings.replace(text, old, by));
+  register("string.replace(string, string, int): string", strings.replace);
+  register("string.__lowerAscii(): string", strings.lowerAscii);
+  register("string.__upperAscii(): string", strings.upperAscii);
+  register("string.reverse(): string", strings.reverse);
+  register("string.format(list): string", (template: string, args: Iterable<unknown>) => strings.format(template, [...args]));
+}
+
+const compare = (a: never, b: never): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function extreme(list: Iterable<never>, name: string, sign: 1 | -1): unknown {
+  const all = [...list];
+  if (all.length === 0) throw new Error(`${name} called on empty list`);
+  return all.reduce((best, next) => (compare(next, best) * sign > 0 ? next : best));
+}
+
+function registerLists(register: Register): void {
+  register("list<T>.isSorted(): bool", (list: Iterable<never>) => {
+    const all = [...list];
+    return all.every((item, i) => i === 0 || compare(all[i - 1] as never, item) <= 0);
+  });
+  register("list<T>.min(): T", (list: Iterable<never>) => extreme(list, "min", -1));
+  register("list<T>.max(): T", (list: Iterable<never>) => extreme(list, "max", 1));
+  register("list<T>.sum(): T", sum);
+  register("list<T>.__indexOf(T): int", (list: Iterable<unknown>, item: unknown) =>
+    BigInt([...list].findIndex((other) => same(other, item))),
+  );
+  register("list<T>.__lastIndexOf(T): int", (list: Iterable<unknown>, item: unknown) =>
+    BigInt([...list].findLastIndex((other) => same(other, item))),
+  );
+}
+
+const same = (a: unknown, b: unknown): boolean =>
+  a === b ||
+  (typeof a === "object" && a !== null && typeof b === "object" && b !== null && (a as Date).valueOf() === (b as Date).valueOf());
+
+function sum(list: Iterable<unknown>): unknown {
+  const all = [...list];
+  // The element type of an empty list is not known here: a whole zero compares with every number.
+  if (all.length === 0) return 0n;
+  if (typeof all[0] === "bigint") return (all as bigint[]).reduce((total, item) => total + item, 0n);
+  if (typeof all[0] === "number") return (all as number[]).reduce((total, item) => total + item, 0);
+  return (all as Duration[]).reduce((total, item) => total.addDuration(item));
+}
+
+const nanosOf = (span: Duration): bigint => span.seconds * 1_000_000_000n + BigInt(span.nanos);
+
+function durationText(span: Duration): string {
+  const nanos = nanosOf(span);
+  const size = nanos < 0n ? -nanos : nanos;
+  const fraction = (size % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
+  return `${nanos < 0n ? "-" : ""}${size / 1_000_000_000n}${fraction === "" ? "" : `.${fraction}`}s`;
+}
+
+function registerTime(register: Register): void {
+  // Our own names for getters need both receivers, since a renamed call finds only what is registered under the new name.
+  const zoned = (time: Date, zone: string): Date => new Date(time.getTime() + zoneOffsetMs(time, zone));
+  const read = {
+    getSeconds: (t: Date) => BigInt(t.getUTCSeconds()),
+    getMinutes: (t: Date) => BigInt(t.getUTCMinutes()),
+    getHours: (t: Date) => BigInt(t.getUTCHours()),
+    getMilliseconds: (t: Date) => BigInt(t.getUTCMilliseconds()),
+  };
+  const unit = { getSeconds: 1_000_000_000n, getMinutes: 60_000_000_000n, getHours: 3_600_000_000_000n, getMilliseconds: 1_000_000n };
+  for (const name of GETTERS) {
+    register(`${TIME}.__${name}(): int`, read[name]);
+    register(`${TIME}.__${name}(string): int`, (time: Date, zone: string) => read[name](zoned(time, zone)));
+    register(`${SPAN}.__${name}(): int`, (span: Duration) => nanosOf(span) / unit[name]);
+  }
+  register(`string(${TIME}): string`, strings.timestampText);
+  register(`string(${SPAN}): string`, durationText);
+  register(`int(${TIME}): int`, (time: Date) => BigInt(Math.floor(time.getTime() / 1000)));
+  register(`int(${SPAN}): int`, nanosOf);
+  register("int(uint): int", (value: { valueOf(): bigint }) => value.valueOf());
+  register(`timestamp(${TIME}): ${TIME}`, (time: Date) => time);
+  register(`duration(${SPAN}): ${SPAN}`, (span: Duration) => span);
+  register(`duration(int): ${SPAN}`, (nanos: bigint) => parseDuration(`${nanos}ns`));
+}
+
+/** Minutes and hours of a fixed offset such as `-07:00`, or the rules of a named zone. */
+function zoneOffsetMs(time: Date, zone: string): number {
+  const fixed = /^([+-]?)(\d{2}):(\d{2})$/.exec(zone);
+  if (fixed) return (fixed[1] === "-" ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
+  const parts = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  }).formatToParts(time);
+  const part = (type: string): number => Number(parts.find((p) => p.type === type)?.value);
+  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+  return local - Math.floor(time.getTime() / 1000) * 1000;
+}
+
+class SetsNamespace {}
+
+function registerSets(environment: Environment, register: Register): void {
+  environment.registerType("SetsNamespace", SetsNamespace);
+  environment.registerConstant("sets", "SetsNamespace", new SetsNamespace() as never);
+  const contains = (list: Iterable<unknown>, part: Iterable<unknown>): boolean => {
+    const all = [...list];
+    return [...part].every((item) => all.some((other) => same(other, item)));
+  };
+  register("SetsNamespace.contains(list<T>, list<T>): bool", (_: unknown, a: Iterable<unknown>, b: Iterable<unknown>) => contains(a, b));
+  register(
+    "SetsNamespace.equivalent(list<T>, list<T>): bool",
+    (_: unknown, a: Iterable<unknown>, b: Iterable<unknown>) => contains(a, b) && contains(b, a),
+  );
+  register("SetsNamespace.intersects(list<T>, list<T>): bool", (_: unknown, a: Iterable<unknown>, b: Iterable<unknown>) => {
+    const all = [...a];
+    return [...b].some((item) => all.some((other) => same(other, item)));
+  });
+}

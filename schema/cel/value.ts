@@ -1,0 +1,254 @@
+// Values of a rule: JSON as its schema types it. Here: CEL types of schemas and the conversion of values, both lazy.
+// Not here: functions over them (library files), what a rule says (program.ts).
+// Source: Kubernetes documentation of validation rules, type table and field escaping.
+import type { Environment } from "@marcbachmann/cel-js";
+import { Duration } from "@marcbachmann/cel-js/evaluator";
+import type { JsonSchema } from "../../api/meta/schema.ts";
+import { canonical, isRecord, sameValue } from "../equal.ts";
+import { listMapKeys } from "../list-type.ts";
+
+/** How values of one schema node look to a rule. */
+export interface CelType {
+  /** Name in the environment, such as `string`, `list<Object3>`. */
+  readonly name: string;
+  readonly convert: (value: unknown) => unknown;
+}
+
+/** Where types of objects are declared; each gets its own name. */
+export interface TypeScope {
+  readonly environment: Environment;
+  declared: number;
+}
+
+const RAW = Symbol("raw");
+const SOURCE = Symbol("source");
+
+/** What a converted list came from, for an equality that knows list types. */
+interface Source {
+  readonly raw: readonly unknown[];
+  readonly equal: (a: unknown, b: unknown) => boolean;
+  readonly keys: readonly string[];
+}
+
+type Message = { readonly [RAW]: Readonly<Record<string, unknown>> };
+type SourcedList = readonly unknown[] & { readonly [SOURCE]?: Source };
+
+const identity = (value: unknown): unknown => value;
+const toInt = (value: unknown): unknown => (typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value);
+const toTimestamp = (value: unknown): unknown => (typeof value === "string" ? new Date(value) : value);
+const toBytes = (value: unknown): unknown => (typeof value === "string" ? Uint8Array.from(atob(value), (c) => c.charCodeAt(0)) : value);
+const toDuration = (value: unknown): unknown => (typeof value === "string" ? parseDuration(value) : value);
+const intOrString = toInt;
+
+/** Any JSON without a schema: whole numbers are ints. */
+function toDyn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toDyn);
+  if (isRecord(value)) return new Map(Object.entries(value).map(([key, entry]) => [key, toDyn(entry)]));
+  return toInt(value);
+}
+
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const SECOND = 1_000_000_000n;
+
+/** A Go duration such as `1h30m`. @throws Error when it is none */
+export function parseDuration(text: string): Duration {
+  const sign = text.startsWith("-") ? -1n : 1n;
+  const body = text.replace(/^[+-]/, "");
+  let nanos = 0n;
+  if (body !== "0") {
+    const parts = [...body.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)];
+    if (body === "" || parts.map((part) => part[0]).join("") !== body) throw new Error(`invalid duration ${JSON.stringify(text)}`);
+    for (const [, whole = "", fraction = "", unit = ""] of parts) {
+      if (whole === "" && fraction === "") throw new Error(`invalid duration ${JSON.stringify(text)}`);
+      const scale = UNIT_NANOS[unit] as bigint;
+      const digits = fraction.slice(0, 12).padEnd(12, "0");
+      nanos += BigInt(whole === "" ? 0 : whole) * scale + (BigInt(digits) * scale) / 1_000_000_000_000n;
+    }
+  }
+  nanos *= sign;
+  return new Duration(nanos / SECOND, Number(nanos % SECOND));
+}
+
+// ---- Types
+
+/** @returns undefined for a node that rules cannot see: without a type, or a list of such */
+export function celType(schema: JsonSchema, scope: TypeScope, isResource = false): CelType | undefined {
+  const type = plainType(schema, scope, isResource);
+  if (!type || schema.nullable !== true) return type;
+  return { name: "dyn", convert: (value) => (value === null ? null : type.convert(value)) };
+}
+
+function plainType(schema: JsonSchema, scope: TypeScope, isResource: boolean): CelType | undefined {
+  if (schema["x-kubernetes-int-or-string"] === true) return { name: "dyn", convert: intOrString };
+  switch (schema.type) {
+    case "boolean":
+      return { name: "bool", convert: identity };
+    case "integer":
+      return { name: "int", convert: toInt };
+    case "number":
+      return { name: "double", convert: identity };
+    case "string":
+      return stringType(schema.format);
+    case "array":
+      return listType(schema, scope);
+    case "object":
+      return typeof schema.additionalProperties === "object" || schema.additionalProperties === true
+        ? mapType(schema, scope)
+        : messageType(schema, scope, isResource || schema["x-kubernetes-embedded-resource"] === true);
+    default:
+      return undefined;
+  }
+}
+
+function stringType(format: string | undefined): CelType {
+  switch (format) {
+    case "byte":
+      return { name: "bytes", convert: toBytes };
+    case "date":
+    case "date-time":
+      return { name: "google.protobuf.Timestamp", convert: toTimestamp };
+    case "duration":
+      return { name: "google.protobuf.Duration", convert: toDuration };
+    default:
+      return { name: "string", convert: identity };
+  }
+}
+
+function mapType(schema: JsonSchema, scope: TypeScope): CelType | undefined {
+  const values =
+    typeof schema.additionalProperties === "object" ? celType(schema.additionalProperties, scope) : { name: "dyn", convert: toDyn };
+  if (!values) return undefined;
+  return {
+    name: `map<string, ${values.name}>`,
+    convert: (value) => (isRecord(value) ? new Map(Object.entries(value).map(([key, entry]) => [key, values.convert(entry)])) : value),
+  };
+}
+
+function listType(schema: JsonSchema, scope: TypeScope): CelType | undefined {
+  const items = schema.items === undefined ? undefined : celType(schema.items, scope);
+  if (!items) return undefined;
+  const name = `list<${items.name}>`;
+  if (schema["x-kubernetes-list-type"] === "set" && schema.items?.type !== "object" && schema.items?.type !== "array")
+    return { name, convert: (value) => (Array.isArray(value) ? new Set(value.map(items.convert)) : value) };
+  const equal = rawEquality(schema);
+  const keys = listMapKeys(schema);
+  return {
+    name,
+    convert: (value) => {
+      if (!Array.isArray(value)) return value;
+      const list = value.map(items.convert);
+      Object.defineProperty(list, SOURCE, { value: { raw: value, equal, keys } satisfies Source });
+      return list;
+    },
+  };
+}
+
+const text: JsonSchema = { type: "string" };
+const NAMES_ONLY: JsonSchema = { type: "object", properties: { name: text, generateName: text } };
+
+function messageType(schema: JsonSchema, scope: TypeScope, isResource: boolean): CelType {
+  const name = `Object${scope.declared++}`;
+  const fields: Record<string, string> = Object.create(null);
+  class Instance {
+    readonly [RAW]: Readonly<Record<string, unknown>>;
+    constructor(raw: Readonly<Record<string, unknown>>) {
+      this[RAW] = raw;
+    }
+  }
+  const resourceFields: Readonly<Record<string, JsonSchema>> = isResource ? { apiVersion: text, kind: text, metadata: NAMES_ONLY } : {};
+  const properties: Readonly<Record<string, JsonSchema>> = { ...schema.properties, ...resourceFields };
+  for (const [property, propertySchema] of Object.entries(properties)) {
+    const celName = escapeName(property);
+    const type = celName === undefined ? undefined : celType(propertySchema, scope);
+    if (celName === undefined || !type) continue;
+    fields[celName] = type.name;
+    Object.defineProperty(Instance.prototype, celName, {
+      get(this: Instance) {
+        const value = Object.hasOwn(this[RAW], property) ? this[RAW][property] : undefined;
+        return value === undefined ? undefined : type.convert(value);
+      },
+    });
+  }
+  scope.environment.registerType(name, { ctor: Instance, fields } as never);
+  const equal = rawEquality(schema);
+  scope.environment.registerOperator(`${name} == ${name}`, (a: Message, b: Message) => equal(a[RAW], b[RAW]));
+  return { name, convert: (value) => (isRecord(value) ? new Instance(value) : value) };
+}
+
+// ---- Names
+
+const KEYWORDS = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(" "),
+);
+
+/** A property's name in rules; undefined when rules cannot name it. */
+export function escapeName(property: string): string | undefined {
+  if (KEYWORDS.has(property)) return `__${property}__`;
+  if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property) || property === "constructor" || property === "__proto__") return undefined;
+  return property.replace(
+    /__|\.|-|\//g,
+    (part) => ({ __: "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__" })[part] ?? part,
+  );
+}
+
+// ---- Equality: of sets and keyed lists the order does not matter, at any depth
+
+function rawEquality(schema: JsonSchema): (a: unknown, b: unknown) => boolean {
+  if (!hasListTypes(schema)) return sameValue;
+  const normal = normalizer(schema);
+  return (a, b) => sameValue(a, b) || sameValue(normal(a), normal(b));
+}
+
+function hasListTypes(schema: JsonSchema): boolean {
+  const own = schema["x-kubernetes-list-type"];
+  if (own === "set" || own === "map") return true;
+  const below = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : [])];
+  if (typeof schema.additionalProperties === "object") below.push(schema.additionalProperties);
+  return below.some(hasListTypes);
+}
+
+/** Puts unordered lists in one order. */
+function normalizer(schema: JsonSchema): (value: unknown) => unknown {
+  const items = schema.items ? normalizer(schema.items) : identity;
+  const properties = new Map(Object.entries(schema.properties ?? {}).map(([name, property]) => [name, normalizer(property)]));
+  const additional = typeof schema.additionalProperties === "object" ? normalizer(schema.additionalProperties) : identity;
+  const type = schema["x-kubernetes-list-type"];
+  return (value) => {
+    if (Array.isArray(value)) {
+      const list = value.map(items);
+      if (type !== "set" && type !== "map") return list;
+      return list
+        .map((item) => ({ item, key: canonical(item) }))
+        .sort((a, b) => (a.key < b.key ? -1 : 1))
+        .map(({ item }) => item);
+    }
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, (properties.get(key) ?? additional)(entry)]));
+  };
+}
+
+/** Equality of two converted lists, undefined when either did not come from the object. */
+export function listsEqual(a: unknown, b: unknown): boolean | undefined {
+  const [left, right] = [(a as SourcedList | null)?.[SOURCE], (b as SourcedList | null)?.[SOURCE]];
+  return left && right ? left.equal(left.raw, right.raw) : undefined;
+}
+
+/** `+` of sets and keyed lists: a union, the right side wins. Undefined for other values. */
+export function listsJoined(a: unknown, b: unknown): unknown {
+  if (a instanceof Set && (b instanceof Set || Array.isArray(b))) return new Set([...a, ...b]);
+  const keys = (a as SourcedList | null)?.[SOURCE]?.keys ?? [];
+  if (keys.length === 0 || !Array.isArray(a) || !Array.isArray(b)) return undefined;
+  const keyOf = (item: unknown): string => canonical(keys.map((key) => (item as Partial<Message>)[RAW]?.[key]));
+  const merged = new Map<string, unknown>();
+  for (const item of [...a, ...b]) merged.set(keyOf(item), item);
+  return [...merged.values()];
+}
