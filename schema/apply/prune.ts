@@ -34,7 +34,9 @@ function pruneMap(type: MapNode, value: Fields, last: FieldSet, owned: FieldSet 
     if (item === undefined) continue;
     const field = type.fields.get(key);
     const now = owned?.children?.get(element);
-    if (covers(before, field !== undefined) && !covers(now, field !== undefined)) {
+    // metadata and what the server sets in it is nobody's, and stays.
+    const isServers = field?.owned === false;
+    if (!isServers && covers(before, field !== undefined) && !covers(now, field !== undefined)) {
       changed ??= { ...value };
       delete changed[key];
       continue;

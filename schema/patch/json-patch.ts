@@ -29,11 +29,11 @@ function applyOne(document: unknown, operation: Fields): unknown {
   const path = pointerOf(operation, "path");
   switch (op) {
     case "add":
-      return add(document, path, valueOf(operation));
+      return add(document, path, operandOf(operation));
     case "remove":
       return change(document, path, "remove", (parent, key) => without(parent, key, path.text));
     case "replace":
-      return replace(document, path, valueOf(operation));
+      return replace(document, path, operandOf(operation));
     case "move": {
       const from = pointerOf(operation, "from");
       const value = get(document, from, "move");
@@ -46,7 +46,7 @@ function applyOne(document: unknown, operation: Fields): unknown {
     case "copy":
       return add(document, path, get(document, pointerOf(operation, "from"), "copy"));
     case "test":
-      return test(document, path, valueOf(operation));
+      return test(document, path, operandOf(operation));
     default:
       return refuse(`Unexpected kind: ${String(op)}`);
   }
@@ -66,9 +66,10 @@ function pointerOf(operation: Fields, name: "path" | "from"): Pointer {
   return { text, segments };
 }
 
-const valueOf = (operation: Fields): unknown => own(operation, "value") ?? null;
+const operandOf = (operation: Fields): unknown => own(operation, "value") ?? null;
 
-const missing = (op: string, path: Pointer): never => refuse(`${op} operation does not apply: doc is missing path: ${path.text}: missing value`);
+const missing = (op: string, path: Pointer): never =>
+  refuse(`${op} operation does not apply: doc is missing path: ${path.text}: missing value`);
 
 type Parent = Fields | readonly unknown[];
 
@@ -127,7 +128,8 @@ function add(document: unknown, path: Pointer, value: unknown): unknown {
 function replace(document: unknown, path: Pointer, value: unknown): unknown {
   if (path.text === "") return isMap(value) || Array.isArray(value) ? value : refuse("replace operation value must be object or array");
   return change(document, path, "replace", (parent, key) => {
-    if (child(parent, key) === undefined) return refuse(`replace operation does not apply: doc is missing key: ${path.text}: missing value`);
+    if (child(parent, key) === undefined)
+      return refuse(`replace operation does not apply: doc is missing key: ${path.text}: missing value`);
     return withChild(parent, key, value);
   });
 }

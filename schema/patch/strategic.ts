@@ -78,7 +78,12 @@ function mergeField(schema: JsonSchema | undefined, result: Record<string, unkno
   else put(result, key, plain(value));
 }
 
-function mergedList(schema: JsonSchema | undefined, key: string, before: readonly unknown[], value: readonly unknown[]): readonly unknown[] {
+function mergedList(
+  schema: JsonSchema | undefined,
+  key: string,
+  before: readonly unknown[],
+  value: readonly unknown[],
+): readonly unknown[] {
   const field = below(schema, key);
   return strategies(field).includes("merge") ? mergeList(listMerge(field), before, value) : value;
 }
