@@ -21,7 +21,7 @@ const cidrs = (what: string) =>
     `Addresses of the ${what}.`,
   );
 
-export const clusterSpec = someOf(
+const clusterSpec = someOf(
   {
     paused: boolean("Pauses the controllers of every object of the cluster."),
     clusterNetwork: someOf(
@@ -64,10 +64,10 @@ const counters = (what: string) =>
     `Machines of the ${what}.`,
   );
 
-export const clusterPhases = ["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"] as const;
+const clusterPhases = ["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"] as const;
 export type ClusterPhase = (typeof clusterPhases)[number];
 
-export const clusterStatus = someOf(
+const clusterStatus = someOf(
   {
     conditions,
     initialization: someOf(

@@ -84,7 +84,7 @@ const variableFields = {
 const classVariable = object({ name: must(text(1, 256, "Name of the variable.")), ...variableFields }, "One variable.");
 export type ClusterClassVariable = TypeOf<typeof classVariable>;
 
-export const clusterClassSpec = object(
+const clusterClassSpec = object(
   {
     availabilityGates: availabilityGates("Conditions that count for Available of Clusters; a Cluster's own list replaces them."),
     infrastructure: must(
@@ -137,7 +137,7 @@ const statusVariable = object(
 );
 export type ClusterClassStatusVariable = TypeOf<typeof statusVariable>;
 
-export const clusterClassStatus = someOf(
+const clusterClassStatus = someOf(
   {
     conditions,
     variables: list(statusVariable, { max: 1000 }, "Variables that Clusters are checked against."),

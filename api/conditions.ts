@@ -2,7 +2,7 @@
 // Not here: how conditions are written (controllers), what makes them true. Source: spec/api/common.md section 5 and the kinds' tables.
 
 /** Types in listing order; every other type comes by name before Paused. */
-const firstTypes = [
+export const conditionTypesFirst = [
   "Available",
   "Ready",
   "UpToDate",
@@ -39,10 +39,10 @@ const firstTypes = [
   "ControlPlaneMachinesUpToDate",
   "WorkerMachinesUpToDate",
 ] as const;
-const lastTypes = ["Paused", "Deleting"] as const;
+export const conditionTypesLast = ["Paused", "Deleting"] as const;
 
 /** Types without a place of their own in the order. */
-export const otherConditionTypes = [
+export const conditionTypesOther = [
   "DataSecretAvailable",
   "Discovered",
   "ExternallyRemediated",
@@ -56,12 +56,15 @@ export const otherConditionTypes = [
   "VMProvisioned",
 ] as const;
 
-export type ConditionType = (typeof firstTypes)[number] | (typeof lastTypes)[number] | (typeof otherConditionTypes)[number];
+export type ConditionType =
+  | (typeof conditionTypesFirst)[number]
+  | (typeof conditionTypesLast)[number]
+  | (typeof conditionTypesOther)[number];
 
-const OTHERS = firstTypes.length;
+const OTHERS = conditionTypesFirst.length;
 const rank: ReadonlyMap<string, number> = new Map<string, number>([
-  ...firstTypes.map((type, i): [string, number] => [type, i]),
-  ...lastTypes.map((type, i): [string, number] => [type, OTHERS + 1 + i]),
+  ...conditionTypesFirst.map((type, i): [string, number] => [type, i]),
+  ...conditionTypesLast.map((type, i): [string, number] => [type, OTHERS + 1 + i]),
 ]);
 
 /** For sorting conditions: negative when `a` is listed before `b`. */
@@ -71,132 +74,124 @@ export function compareConditionTypes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Reasons that several kinds share. */
-export const sharedReasons = [
-  "Available",
-  "NotAvailable",
-  "AvailableUnknown",
-  "Ready",
-  "NotReady",
-  "ReadyUnknown",
-  "UpToDate",
-  "NotUpToDate",
-  "UpToDateUnknown",
-  "RollingOut",
-  "NotRollingOut",
-  "RollingOutUnknown",
-  "ScalingUp",
-  "NotScalingUp",
-  "ScalingUpUnknown",
-  "ScalingDown",
-  "NotScalingDown",
-  "ScalingDownUnknown",
-  "Remediating",
-  "NotRemediating",
-  "NoReplicas",
-  "WaitingForReplicasSet",
-  "WaitingForAvailableReplicasSet",
-  "InvalidConditionReported",
-  "InternalError",
-  "ObjectDoesNotExist",
-  "ObjectDeleted",
-  "NotPaused",
-  "Paused",
-  "ConnectionDown",
-  "NotDeleting",
-  "Deleting",
-  "DeletionCompleted",
-  "InspectionFailed",
-  "WaitingForClusterInfrastructureReady",
-  "WaitingForControlPlaneInitialized",
-  "WaitingForBootstrapData",
-  "Provisioned",
-  "NotProvisioned",
-] as const;
-
-export const machineReasons = [
-  "WaitingForMinReadySeconds",
-  "Updating",
-  "InPlaceUpdating",
-  "InPlaceUpdateFailed",
-  "NotUpdating",
-  "DataSecretProvided",
-  "NodeReady",
-  "NodeNotReady",
-  "NodeReadyUnknown",
-  "NodeDoesNotExist",
-  "NodeDeleted",
-  "NodeHealthy",
-  "NodeNotHealthy",
-  "NodeHealthyUnknown",
-  "HealthCheckSucceeded",
-  "UnhealthyNode",
-  "UnhealthyMachine",
-  "NodeStartupTimeout",
-  "HasRemediateAnnotation",
-  "WaitingForRemediation",
-  "RemediationDeferred",
-  "CannotBeRemediated",
-  "MachineDeleting",
-  "RemediationTemplateNotFound",
-  "RemediationRequestCreationFailed",
-  "WaitingForPreDrainHook",
-  "DrainingNode",
-  "WaitingForVolumeDetach",
-  "WaitingForPreTerminateHook",
-  "WaitingForInfrastructureDeletion",
-  "WaitingForBootstrapDeletion",
-  "DeletingNode",
-] as const;
-
-export const controlPlaneReasons = [
-  "Initialized",
-  "NotInitialized",
-  "Healthy",
-  "NotHealthy",
-  "HealthUnknown",
-  "Running",
-  "Provisioning",
-  "DoesNotExist",
-  "Failed",
-  "Set",
-  "NotSet",
-  "WaitingForWorkersDeletion",
-  "WaitingForMachineDeletion",
-] as const;
-
-export const clusterReasons = [
-  "NoWorkers",
-  "ProbeSucceeded",
-  "ProbeFailed",
-  "WaitingForBeforeDeleteHook",
-  "WaitingForControlPlaneDeletion",
-  "ReconcileSucceeded",
-  "ReconcileFailed",
-  "ClusterCreating",
-  "ClusterUpgrading",
-  "MachineDeploymentsUpgradeDeferred",
-  "MachinePoolsUpgradeDeferred",
-  "ClusterClassNotReconciled",
-] as const;
-
-export const otherReasons = [
-  "Discovered",
-  "NotDiscovered",
-  "RemediationAllowed",
-  "TooManyUnhealthy",
-  "VariablesReady",
-  "VariableDiscoveryFailed",
-  "RefVersionsUpToDate",
-  "RefVersionsNotUpToDate",
-  "WaitingForStartupTimeout",
-  "WaitingForVMProvisioned",
-  "WaitingForNodeProvisioned",
-] as const;
-
-export type ConditionReason =
-  | (typeof sharedReasons)[number]
-  | (typeof machineReasons)[number]
-  | (typeof controlPlaneReasons)[number]
-  | (typeof clusterReasons)[number]
-  | (typeof otherReasons)[number];
+/** Reasons, by who writes them; `shared` ones are used by several kinds. */
+export const conditionReasons = {
+  shared: [
+    "Available",
+    "NotAvailable",
+    "AvailableUnknown",
+    "Ready",
+    "NotReady",
+    "ReadyUnknown",
+    "UpToDate",
+    "NotUpToDate",
+    "UpToDateUnknown",
+    "RollingOut",
+    "NotRollingOut",
+    "RollingOutUnknown",
+    "ScalingUp",
+    "NotScalingUp",
+    "ScalingUpUnknown",
+    "ScalingDown",
+    "NotScalingDown",
+    "ScalingDownUnknown",
+    "Remediating",
+    "NotRemediating",
+    "NoReplicas",
+    "WaitingForReplicasSet",
+    "WaitingForAvailableReplicasSet",
+    "InvalidConditionReported",
+    "InternalError",
+    "ObjectDoesNotExist",
+    "ObjectDeleted",
+    "NotPaused",
+    "Paused",
+    "ConnectionDown",
+    "NotDeleting",
+    "Deleting",
+    "DeletionCompleted",
+    "InspectionFailed",
+    "WaitingForClusterInfrastructureReady",
+    "WaitingForControlPlaneInitialized",
+    "WaitingForBootstrapData",
+    "Provisioned",
+    "NotProvisioned",
+  ],
+  machine: [
+    "WaitingForMinReadySeconds",
+    "Updating",
+    "InPlaceUpdating",
+    "InPlaceUpdateFailed",
+    "NotUpdating",
+    "DataSecretProvided",
+    "NodeReady",
+    "NodeNotReady",
+    "NodeReadyUnknown",
+    "NodeDoesNotExist",
+    "NodeDeleted",
+    "NodeHealthy",
+    "NodeNotHealthy",
+    "NodeHealthyUnknown",
+    "HealthCheckSucceeded",
+    "UnhealthyNode",
+    "UnhealthyMachine",
+    "NodeStartupTimeout",
+    "HasRemediateAnnotation",
+    "WaitingForRemediation",
+    "RemediationDeferred",
+    "CannotBeRemediated",
+    "MachineDeleting",
+    "RemediationTemplateNotFound",
+    "RemediationRequestCreationFailed",
+    "WaitingForPreDrainHook",
+    "DrainingNode",
+    "WaitingForVolumeDetach",
+    "WaitingForPreTerminateHook",
+    "WaitingForInfrastructureDeletion",
+    "WaitingForBootstrapDeletion",
+    "DeletingNode",
+  ],
+  controlPlane: [
+    "Initialized",
+    "NotInitialized",
+    "Healthy",
+    "NotHealthy",
+    "HealthUnknown",
+    "Running",
+    "Provisioning",
+    "DoesNotExist",
+    "Failed",
+    "Set",
+    "NotSet",
+    "WaitingForWorkersDeletion",
+    "WaitingForMachineDeletion",
+  ],
+  cluster: [
+    "NoWorkers",
+    "ProbeSucceeded",
+    "ProbeFailed",
+    "WaitingForBeforeDeleteHook",
+    "WaitingForControlPlaneDeletion",
+    "ReconcileSucceeded",
+    "ReconcileFailed",
+    "ClusterCreating",
+    "ClusterUpgrading",
+    "MachineDeploymentsUpgradeDeferred",
+    "MachinePoolsUpgradeDeferred",
+    "ClusterClassNotReconciled",
+  ],
+  other: [
+    "Discovered",
+    "NotDiscovered",
+    "RemediationAllowed",
+    "TooManyUnhealthy",
+    "VariablesReady",
+    "VariableDiscoveryFailed",
+    "RefVersionsUpToDate",
+    "RefVersionsNotUpToDate",
+    "WaitingForStartupTimeout",
+    "WaitingForVMProvisioned",
+    "WaitingForNodeProvisioned",
+  ],
+} as const;
+export type ConditionReason = (typeof conditionReasons)[keyof typeof conditionReasons][number];

@@ -25,7 +25,7 @@ const dockerCluster = object(
   "Containers of a Docker engine.",
 );
 
-export const devClusterSpec = object(
+const devClusterSpec = object(
   {
     controlPlaneEndpoint,
     backend: must(

@@ -51,7 +51,7 @@ const dockerMachine = object(
   "A container of a Docker engine.",
 );
 
-export const devMachineSpec = object(
+const devMachineSpec = object(
   {
     providerID: text(1, 512, "Id of the machine; set by its controller."),
     backend: must(object({ docker: dockerMachine, inMemory: inMemoryMachine }, "Where the machine lives; in memory wins.")),

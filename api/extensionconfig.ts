@@ -5,7 +5,7 @@ import type { KubeObject } from "./meta/object.ts";
 import { bytes, int32, listMap, must, object, oneOf, someOf, stringMap, text, type TypeOf } from "./shape.ts";
 import { conditions, deprecated, labelSelector } from "./shared.ts";
 
-export const extensionConfigSpec = object(
+const extensionConfigSpec = object(
   {
     clientConfig: must(
       someOf(
@@ -51,7 +51,7 @@ const extensionHandler = object(
 );
 export type ExtensionHandler = TypeOf<typeof extensionHandler>;
 
-export const extensionConfigStatus = someOf(
+const extensionConfigStatus = someOf(
   {
     conditions,
     handlers: listMap(["name"], extensionHandler, { max: 512 }, "Handlers, as the server announced them."),

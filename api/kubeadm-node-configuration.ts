@@ -42,7 +42,7 @@ export const nodeRegistration = someOf(
 export type NodeRegistration = TypeOf<typeof nodeRegistration>;
 
 const limit = (what: string, seconds: number) => int32(`Limit for ${what}, in seconds; kubeadm's default is ${seconds}.`, { minimum: 0 });
-export const timeouts = someOf(
+const timeouts = someOf(
   {
     controlPlaneComponentHealthCheckSeconds: limit("a control plane component to become healthy", 240),
     kubeletHealthCheckSeconds: limit("the kubelet to become healthy", 240),

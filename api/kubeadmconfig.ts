@@ -9,7 +9,7 @@ import { conditions, deprecated, observedGeneration, templateMeta } from "./shar
 
 export type { KubeadmConfigSpec } from "./kubeadm-config-spec.ts";
 
-export const kubeadmConfigStatus = someOf(
+const kubeadmConfigStatus = someOf(
   {
     conditions,
     initialization: someOf({ dataSecretCreated: boolean("The bootstrap data has been written.") }, "Steps of the first start."),

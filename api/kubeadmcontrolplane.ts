@@ -54,7 +54,7 @@ export const controlPlaneRemediation = someOf(
 
 export const controlPlaneNaming = machineNaming("How new machines are named; unset: `{{ .kubeadmControlPlane.name }}-{{ .random }}`.");
 
-export const kubeadmControlPlaneSpec = object(
+const kubeadmControlPlaneSpec = object(
   {
     replicas: int32("How many machines there shall be; an odd number unless etcd is external."),
     version: must(text(1, 256, "Kubernetes version, with a leading `v`.")),
@@ -86,7 +86,7 @@ export const kubeadmControlPlaneSpec = object(
 );
 export type KubeadmControlPlaneSpec = TypeOf<typeof kubeadmControlPlaneSpec>;
 
-export const kubeadmControlPlaneStatus = someOf(
+const kubeadmControlPlaneStatus = someOf(
   {
     conditions,
     initialization: someOf(

@@ -7,7 +7,7 @@ import { boolean, dateTime, int32, int64, list, must, object, oneOf, someOf, str
 import { address, conditions, contractRef, deprecated, machineTaints, nodeDeletion, observedGeneration, readinessGates } from "./shared.ts";
 
 /** Also the shape of `template.spec` in MachineDeployment and MachineSet, where the references name templates. */
-export const machineSpec = object(
+const machineSpec = object(
   {
     clusterName: must(text(1, 63, "Name of the owning Cluster; cannot be changed.")),
     bootstrap: must(
@@ -49,7 +49,7 @@ const nodeInfo = object(
   "Copy of the Node's system information.",
 );
 
-export const machinePhases = [
+const machinePhases = [
   "Pending",
   "Provisioning",
   "Provisioned",
@@ -62,7 +62,7 @@ export const machinePhases = [
 ] as const;
 export type MachinePhase = (typeof machinePhases)[number];
 
-export const machineStatus = someOf(
+const machineStatus = someOf(
   {
     conditions,
     initialization: someOf(

@@ -41,7 +41,7 @@ export const machineDeploymentRollout = someOf(
 );
 export type MachineDeploymentRollout = TypeOf<typeof machineDeploymentRollout>;
 
-export const machineDeploymentSpec = object(
+const machineDeploymentSpec = object(
   {
     clusterName: must(text(1, 63, "Name of the owning Cluster; cannot be changed.")),
     replicas: int32("How many Machines there shall be; filled at admission when unset."),
@@ -60,7 +60,7 @@ export const machineDeploymentSpec = object(
 );
 export type MachineDeploymentSpec = TypeOf<typeof machineDeploymentSpec>;
 
-export const machineDeploymentStatus = someOf(
+const machineDeploymentStatus = someOf(
   {
     conditions,
     selector: text(1, 4096, "The selector as text, for the scale subresource."),

@@ -72,7 +72,7 @@ export const healthRemediationFields = {
 export const healthRemediation = someOf(healthRemediationFields, "How unhealthy Machines are remediated; unset: always, by their owner.");
 export type HealthRemediation = TypeOf<typeof healthRemediation>;
 
-export const machineHealthCheckSpec = object(
+const machineHealthCheckSpec = object(
   {
     clusterName: must(text(1, 63, "Name of the owning Cluster; cannot be changed.")),
     selector: must(labelSelector("Machines to check; must not be empty.")),
@@ -83,7 +83,7 @@ export const machineHealthCheckSpec = object(
 );
 export type MachineHealthCheckSpec = TypeOf<typeof machineHealthCheckSpec>;
 
-export const machineHealthCheckStatus = someOf(
+const machineHealthCheckStatus = someOf(
   {
     conditions,
     expectedMachines: int32("How many Machines are selected.", { minimum: 0 }),

@@ -24,7 +24,7 @@ export const machineTemplateSpec = object(
 );
 export type MachineTemplateSpec = TypeOf<typeof machineTemplateSpec>;
 
-export const machineSetSpec = object(
+const machineSetSpec = object(
   {
     clusterName: must(text(1, 63, "Name of the owning Cluster; cannot be changed.")),
     replicas: int32("How many Machines there shall be; filled at admission when unset."),
@@ -37,7 +37,7 @@ export const machineSetSpec = object(
 );
 export type MachineSetSpec = TypeOf<typeof machineSetSpec>;
 
-export const machineSetStatus = someOf(
+const machineSetStatus = someOf(
   {
     conditions,
     selector: text(1, 4096, "The selector as text, for the scale subresource."),

@@ -59,7 +59,7 @@ const validation = object(
 );
 
 /** Only the outermost level is checked by the CRD. */
-export const variableSchema = someOf(
+const variableSchema = someOf(
   {
     description: text(1, 4096, "What the variable is for."),
     example: anyJson("A valid value."),

@@ -24,7 +24,7 @@ describe("reference pages", () => {
     const files = referenceFiles();
     const index = files.find((f) => f.path === "docs/reference/README.md")?.text ?? "";
     const pages = files.map((f) => f.path.slice("docs/reference/".length)).filter((name) => name !== "README.md");
-    expect(pages).toHaveLength(17);
+    expect(pages).toHaveLength(18);
     expect(pages.filter((name) => !index.includes(`(${name})`))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-// docs/reference: one page per kind, the feature gates, the hooks, and an index.
+// docs/reference: one page per kind, conditions, feature gates, hooks, and an index.
+import { conditionReasons, conditionTypesFirst, conditionTypesLast, conditionTypesOther } from "../../api/conditions.ts";
 import { featureGateNames, featureGates } from "../../api/feature-gates.ts";
 import { hookCatalog, hookNames, hookPath } from "../../api/hooks/index.ts";
 import { allKinds } from "../../api/index.ts";
@@ -114,18 +115,39 @@ const hooksPage = (): string =>
     }),
   )}`;
 
+const conditionsPage = (): string =>
+  `${NOTE}# Conditions\n\nConditions are listed in this order; every other type comes by name before the last two.\n\n${[
+    ...conditionTypesFirst,
+    "(others)",
+    ...conditionTypesLast,
+  ]
+    .map((type) => `1. ${type}\n`)
+    .join("")}\nOthers are: ${conditionTypesOther.map(code).join(", ")}.\n\n${table(
+    ["Written for", "Reasons"],
+    Object.entries(conditionReasons).map(([who, reasons]) => [reasonOwners[who] ?? who, reasons.map(code).join(", ")]),
+  )}`;
+
+const reasonOwners: Readonly<Record<string, string>> = {
+  shared: "several kinds",
+  machine: "Machines",
+  controlPlane: "control planes and their Machines",
+  cluster: "Clusters",
+  other: "other kinds",
+};
+
 const fileName = (kind: KindDefinition): string => `${kind.singular}.md`;
 
 const indexPage = (): string =>
   `${NOTE}# Reference\n\n${table(
     ["Kind", "Group", "What"],
     allKinds.map((kind) => [`[${kind.resource.kind}](${fileName(kind)})`, code(kind.resource.group), kind.schema.description ?? ""]),
-  )}\nSee also: [feature gates](feature-gates.md), [runtime hooks](hooks.md).\n`;
+  )}\nSee also: [conditions](conditions.md), [feature gates](feature-gates.md), [runtime hooks](hooks.md).\n`;
 
 export const referenceFiles = (): readonly GeneratedFile[] =>
   [
     ...allKinds.map((kind) => ({ path: fileName(kind), text: page(kind) })),
     { path: "feature-gates.md", text: gatesPage() },
     { path: "hooks.md", text: hooksPage() },
+    { path: "conditions.md", text: conditionsPage() },
     { path: "README.md", text: indexPage() },
   ].map(({ path, text }) => ({ path: `docs/reference/${path}`, text }));
