@@ -2,7 +2,7 @@
 import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
-import { difference, EMPTY, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
+import { difference, EMPTY, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
 import { allFields, decodeManagers, encodeManagers, isSame, type Manager, withFields, withTime } from "./managers.ts";
 import { merge } from "./merge.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -26,7 +26,9 @@ export function apply(request: ApplyRequest): ApplyResult {
   const managers = managersOf(request);
   const last = managers.find((m) => isSame(m, applier(request)));
   const others = managers.filter((m) => m !== last);
-  const fields = request.resetFields === undefined ? claimed : recursiveDifference(claimed, request.resetFields);
+  const asked = request.resetFields === undefined ? claimed : recursiveDifference(claimed, request.resetFields);
+  // The same fields as last time are the same set: nothing to prune, nothing to write.
+  const fields = last !== undefined && equal(last.fields, asked) ? last.fields : asked;
   const merged = live === undefined ? withoutManagedFields(config) : (merge(typed, live, config) as KubeObject);
   const after = last === undefined ? merged : pruneLast(request, merged, last, fields, others);
   const taken = takeOver(others, {
@@ -59,7 +61,7 @@ function managersOf(request: ApplyRequest): readonly Manager[] {
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 function pruneLast(request: ApplyRequest, merged: KubeObject, last: Manager, fields: FieldSet, others: readonly Manager[]): KubeObject {
-  if (isEmpty(difference(last.fields, fields))) return merged;
+  if (last.fields === fields || isEmpty(difference(last.fields, fields))) return merged;
   // What was applied in a version that is not served any more cannot be found in the object.
   const typed: Typed | undefined = request.schemas(last.apiVersion);
   if (typed === undefined) return merged;

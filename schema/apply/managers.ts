@@ -2,7 +2,7 @@
 import type { ManagedFieldsEntry } from "../../api/meta/object.ts";
 import { equal, type FieldSet, isEmpty, union } from "./field-set.ts";
 import { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
-import { isMap } from "../json-values.ts";
+import { type Fields, isMap } from "../json-values.ts";
 
 export interface Manager {
   readonly name: string;
@@ -41,8 +41,19 @@ export function decodeManagers(entries: unknown): readonly Manager[] | undefined
 
 const text = (value: unknown): string | undefined => (value === undefined ? "" : typeof value === "string" ? value : undefined);
 
+// Stored entries are never changed, so what was read from one stays true as long as it lives.
+const decoded = new WeakMap<object, Manager>();
+
 function decodeEntry(entry: unknown): Manager | undefined {
   if (!isMap(entry)) return undefined;
+  const known = decoded.get(entry);
+  if (known !== undefined) return known;
+  const manager = readEntry(entry);
+  if (manager !== undefined && Object.isFrozen(entry) && Object.isFrozen(entry.fieldsV1)) decoded.set(entry, manager);
+  return manager;
+}
+
+function readEntry(entry: Fields): Manager | undefined {
   const { operation, apiVersion, fieldsType, time } = entry;
   if (operation !== "Apply" && operation !== "Update") return undefined;
   if (typeof apiVersion !== "string" || apiVersion === "" || fieldsType !== "FieldsV1") return undefined;
@@ -63,21 +74,30 @@ export const withTime = (manager: Manager, time: string): Manager =>
 
 /** Entries in Kubernetes' order: applies first, then by time, manager, version, subresource. Managers without fields are left out. */
 export function encodeManagers(managers: readonly Manager[]): readonly ManagedFieldsEntry[] {
-  return managers
-    .filter((m) => !isEmpty(m.fields))
-    .map((m): readonly [Manager, number] => [m, m.time === undefined ? 0 : Math.floor(Date.parse(m.time) / 1000)])
-    .sort(inEntryOrder)
-    .map(([m]) => m.entry ?? encodeEntry(m));
+  const owners = managers.filter((m) => !isEmpty(m.fields));
+  if (owners.length > 1) owners.sort(inEntryOrder);
+  return owners.map((m) => m.entry ?? encodeEntry(m));
 }
 
-const text3 = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const inTextOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const inEntryOrder = ([a, timeA]: readonly [Manager, number], [b, timeB]: readonly [Manager, number]): number =>
-  text3(a.operation, b.operation) ||
-  timeA - timeB ||
-  text3(a.name, b.name) ||
-  text3(a.apiVersion, b.apiVersion) ||
-  text3(a.subresource, b.subresource);
+const inEntryOrder = (a: Manager, b: Manager): number =>
+  inTextOrder(a.operation, b.operation) ||
+  inTimeOrder(a, b) ||
+  inTextOrder(a.name, b.name) ||
+  inTextOrder(a.apiVersion, b.apiVersion) ||
+  inTextOrder(a.subresource, b.subresource);
+
+const PLAIN_TIME = "2026-08-21T10:00:00Z".length;
+
+/** By whole seconds; records without time come first. */
+export function inTimeOrder(a: Manager, b: Manager): number {
+  if (a.time === b.time) return 0;
+  if (a.time === undefined || b.time === undefined) return a.time === undefined ? -1 : 1;
+  // Times as we write them sort as texts; a client may have sent others.
+  if (a.time.length === PLAIN_TIME && b.time.length === PLAIN_TIME) return inTextOrder(a.time, b.time);
+  return Math.floor(Date.parse(a.time) / 1000) - Math.floor(Date.parse(b.time) / 1000);
+}
 
 const encodeEntry = (m: Manager): ManagedFieldsEntry => ({
   ...(m.name === "" ? {} : { manager: m.name }),

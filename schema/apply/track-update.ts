@@ -5,7 +5,7 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
 import { EMPTY, isEmpty, union } from "./field-set.ts";
 import { isMap } from "../json-values.ts";
-import { decodeManagers, encodeManagers, isSame, type Manager, withFields, withTime } from "./managers.ts";
+import { decodeManagers, encodeManagers, inTimeOrder, isSame, type Manager, withFields, withTime } from "./managers.ts";
 import { takeOver } from "./take-over.ts";
 import { TypedValueError, type UpdateRequest } from "./types.ts";
 
@@ -103,10 +103,9 @@ function capUpdates(all: readonly Manager[]): readonly Manager[] {
   return [...kept];
 }
 
-const seconds = (m: Manager): number => (m.time === undefined ? 0 : Math.floor(Date.parse(m.time) / 1000));
 const idOf = (m: Manager): string => JSON.stringify([m.name, m.apiVersion, m.subresource]);
 
 function byAge(a: Manager, b: Manager): number {
   const [idA, idB] = [idOf(a), idOf(b)];
-  return seconds(a) - seconds(b) || (idA < idB ? -1 : idA > idB ? 1 : 0);
+  return inTimeOrder(a, b) || (idA < idB ? -1 : idA > idB ? 1 : 0);
 }
