@@ -58,7 +58,8 @@ const isHostname: FormatCheck = (text) =>
   text.length <= 255 &&
   /^[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}])?)*\.?$/u.test(text);
 
-const isBase64: FormatCheck = (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+// The empty text is not base64 to the server.
+const isBase64: FormatCheck = (text) => text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 
 const digits = (text: string): string => text.replace(/[\s-]/g, "");
 
