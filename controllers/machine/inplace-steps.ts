@@ -7,7 +7,7 @@ import { isConflict, isNotFound } from "../../api/meta/status.ts";
 import type { Client } from "../../runtime/client.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { hasMark, hasPendingHook, PENDING_HOOKS, UPDATE_IN_PROGRESS, UPDATE_MACHINE_HOOK, withoutPendingHook } from "../inplace/marks.ts";
-import { type CallMemories, failureDelayMs, hookObject, retryDelayMs, type UpdateMachine, updateDue } from "./inplace.ts";
+import { type CallMemories, desiredObjects, failureDelayMs, retryDelayMs, type UpdateMachine, updateDue } from "./inplace.ts";
 import type { MachineView, Referenced } from "./view.ts";
 
 /** Writers that meet again and again are a fault; the next run tries anew. */
@@ -52,11 +52,7 @@ async function call(view: MachineView, context: ReconcileContext, tools: InPlace
     return { requeueAfterMs: delayMs };
   };
   try {
-    const answer = await tools.updateMachine(machine, {
-      machine: hookObject(machine),
-      infrastructureMachine: hookObject(infrastructure.object),
-      ...(bootstrap?.object ? { bootstrapConfig: hookObject(bootstrap.object) } : {}),
-    });
+    const answer = await tools.updateMachine(machine, desiredObjects(machine, infrastructure.object, bootstrap?.object));
     if (answer.retryAfterSeconds > 0) return remember("running", answer.message, retryDelayMs(answer.retryAfterSeconds), 0);
   } catch (e) {
     const message = e instanceof Error ? e.message : String(e);

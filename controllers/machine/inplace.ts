@@ -1,29 +1,12 @@
 // A Machine's part of an in-place update. Here: what is due (pure), the request, back-off after failures.
 // Not here: calling and taking the marks off (inplace-steps.ts), how marks look (../inplace/marks.ts).
 // Source: spec/controllers/inplace-workers.md section 6, spec/runtime/hooks.md section 5.
+import type { MachineObjects } from "../../api/hooks/index.ts";
 import type { Machine } from "../../api/machine.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
+import type { Unstructured } from "../contract/contract.ts";
 import { hasMark, hasPendingHook, UPDATE_IN_PROGRESS, UPDATE_MACHINE_HOOK } from "../inplace/marks.ts";
 import type { MachineView } from "./view.ts";
-
-/** Metadata an extension sees; everything else of an object's metadata and its status stay here. */
-export interface HookObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly spec?: unknown;
-}
-
-export interface UpdateMachineRequest {
-  readonly machine: HookObject;
-  readonly infrastructureMachine: HookObject;
-  readonly bootstrapConfig?: HookObject;
-}
 
 export interface UpdateMachineAnswer {
   /** 0 = done. */
@@ -33,7 +16,7 @@ export interface UpdateMachineAnswer {
 
 /** Calls the one extension that is registered for UpdateMachine and serves the Machine's namespace.
  *  Rejects when there is none or more than one, when it cannot be reached, and when it answers Failure: the message tells what and who. */
-export type UpdateMachine = (machine: Machine, desired: UpdateMachineRequest) => Promise<UpdateMachineAnswer>;
+export type UpdateMachine = (machine: Machine, desired: MachineObjects) => Promise<UpdateMachineAnswer>;
 
 export type UpdateDue =
   | { readonly do: "nothing" | "finish" | "call" }
@@ -66,16 +49,24 @@ export function updateDue({ machine, infrastructure, bootstrap, status }: Machin
   return { do: "call" };
 }
 
-export const hookObject = (object: KubeObject & { readonly spec?: unknown }): HookObject => ({
-  apiVersion: object.apiVersion,
-  kind: object.kind,
-  metadata: {
-    name: object.metadata.name ?? "",
-    namespace: object.metadata.namespace ?? "",
-    ...(object.metadata.labels ? { labels: object.metadata.labels } : {}),
-    ...(object.metadata.annotations ? { annotations: object.metadata.annotations } : {}),
-  },
-  ...(object.spec === undefined ? {} : { spec: object.spec }),
+/** What an extension sees of an object: names, labels, annotations, spec. Status and all other metadata stay here. */
+const hookObject = <K extends KubeObject & { readonly spec?: unknown }>({ apiVersion, kind, metadata, spec }: K): K =>
+  ({
+    apiVersion,
+    kind,
+    metadata: {
+      name: metadata.name,
+      namespace: metadata.namespace,
+      ...(metadata.labels ? { labels: metadata.labels } : {}),
+      ...(metadata.annotations ? { annotations: metadata.annotations } : {}),
+    },
+    ...(spec === undefined ? {} : { spec }),
+  }) as K;
+
+export const desiredObjects = (machine: Machine, infrastructure: Unstructured, bootstrap: Unstructured | undefined): MachineObjects => ({
+  machine: hookObject(machine),
+  infrastructureMachine: hookObject(infrastructure),
+  ...(bootstrap ? { bootstrapConfig: hookObject(bootstrap) } : {}),
 });
 
 /** Longer would hide a dead extension. */

@@ -83,15 +83,16 @@ export function mergeProvisioned(a: Provisioned, b: Provisioned): Provisioned {
   const waits = [a.requeueAfterMs, b.requeueAfterMs].filter((ms) => ms !== undefined);
   return {
     spec: a.spec || b.spec ? { ...a.spec, ...b.spec } : undefined,
-    status: { ...a.status, ...b.status, initialization: mergedInitialization(a, b) },
+    status: { ...a.status, ...b.status, ...mergedInitialization(a, b) },
     requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
     failure: [a.failure, b.failure].filter((text) => text !== undefined).join("; ") || undefined,
   };
 }
 
-function mergedInitialization(a: Provisioned, b: Provisioned): MachineStatus["initialization"] {
-  const merged = { ...a.status.initialization, ...b.status.initialization };
-  return Object.keys(merged).length === 0 ? undefined : merged;
+/** The key is left out when neither says something: what is stored stays. */
+function mergedInitialization(a: Provisioned, b: Provisioned): Partial<MachineStatus> {
+  const initialization = { ...a.status.initialization, ...b.status.initialization };
+  return Object.keys(initialization).length === 0 ? {} : { initialization };
 }
 
 /** Merge patch that makes the Machine the controller of one of its objects; nothing when it is already.

@@ -5,7 +5,6 @@ import type { Condition } from "../../api/meta/object.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { type Finding, setConditions } from "../../runtime/conditions.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
-import { pausedFinding } from "../lifecycle/paused.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import * as conditions from "./conditions.ts";
 import { nodeFindings } from "./node-conditions.ts";
@@ -15,12 +14,9 @@ import type { MachineView } from "./view.ts";
 /** Last step, also after failures. @throws all failures of the run, so that it is repeated */
 export async function writeMachineStatus(view: MachineView, context: ReconcileContext, graceMs: number): Promise<StepOutcome> {
   const nowMs = context.clock.nowMs();
-  const next = (newest: Machine): MachineStatus =>
-    view.paused ? pausedStatus(view, newest, nowMs) : machineStatus(view, newest, nowMs, graceMs);
-  const stored = await writeStatus(context.client, machineResource, view.machine, next);
+  const stored = await writeStatus(context.client, machineResource, view.machine, (newest) => machineStatus(view, newest, nowMs, graceMs));
   if (view.failures.length === 1) throw view.failures[0];
   if (view.failures.length > 1) throw new AggregateError(view.failures, view.failures.map(textOf).join("; "));
-  if (view.paused) return;
   const waits = [conditions.availableInMs(stored, stored.status?.conditions ?? [], nowMs), conditions.rolloutDueInMs(view) ?? 0].filter(
     (ms) => ms > 0,
   );
@@ -28,14 +24,6 @@ export async function writeMachineStatus(view: MachineView, context: ReconcileCo
 }
 
 const textOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
-
-function pausedStatus(view: MachineView, newest: Machine, nowMs: number): MachineStatus {
-  const finding = pausedFinding(view.cluster, newest);
-  return {
-    ...newest.status,
-    conditions: setConditions(newest.status?.conditions, [finding], timestamp(nowMs), newest.metadata.generation),
-  };
-}
 
 /** The whole status. @param newest carries what others wrote; their conditions stay */
 export function machineStatus(view: MachineView, newest: Machine, nowMs: number, graceMs: number): MachineStatus {
@@ -49,7 +37,6 @@ export function machineStatus(view: MachineView, newest: Machine, nowMs: number,
   const updating = conditions.updating(view, newest);
   const upToDate = conditions.upToDate(view, machine, updating);
   const first = lay(newest.status?.conditions, [
-    pausedFinding(view.cluster, newest),
     conditions.bootstrapConfigReady(view, machine),
     conditions.infrastructureReady(view, machine),
     ...node.findings,

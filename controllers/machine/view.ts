@@ -47,7 +47,6 @@ export interface MachineView {
   /** Newest version known; a write of ours replaces it. */
   machine: Machine;
   readonly cluster: Cluster;
-  readonly paused: boolean;
   readonly set?: MachineSet;
   readonly deployment?: MachineDeployment;
   readonly bootstrap?: Referenced;
@@ -75,16 +74,13 @@ export const clusterKeyOf = (machine: Machine): ObjectKey => ({
 export const isDeleting = (machine: Machine): boolean => machine.metadata.deletionTimestamp !== undefined;
 export const isControlPlane = (machine: Machine): boolean => machine.metadata.labels?.[machineControlPlaneLabel] !== undefined;
 
-/** Reads everything. @returns nothing while the first list of a referenced kind is under way; the key runs again by itself */
+/** Reads everything but the Cluster. @returns nothing while the first list of a referenced kind is under way; the key runs again by itself */
 export async function loadMachine(
   machine: Machine,
+  cluster: Cluster,
   context: ReconcileContext,
   workloadClusters: WorkloadClusters,
-  isPaused: (cluster: Cluster, machine: Machine) => boolean,
 ): Promise<MachineView | undefined> {
-  const { cache } = context;
-  const cluster = cache.get(clusterResource, clusterKeyOf(machine));
-  if (!cluster) throw new Error(`Cluster ${keyText(clusterKeyOf(machine))} of this Machine does not exist`);
   const set = ownerSet(machine, context);
   const deployment = set && ownerDeployment(set, context);
   const bootstrap = await readReference(machine, machine.spec.bootstrap.configRef, context);
@@ -94,7 +90,6 @@ export async function loadMachine(
   return {
     machine,
     cluster,
-    paused: isPaused(cluster, machine),
     set,
     deployment,
     bootstrap,
@@ -106,6 +101,13 @@ export async function loadMachine(
     status: {},
     failures: [],
   };
+}
+
+/** @throws when it does not exist */
+export function clusterOf(machine: Machine, { cache }: ReconcileContext): Cluster {
+  const cluster = cache.get(clusterResource, clusterKeyOf(machine));
+  if (!cluster) throw new Error(`Cluster ${keyText(clusterKeyOf(machine))} of this Machine does not exist`);
+  return cluster;
 }
 
 function ownerSet(machine: Machine, { cache }: ReconcileContext): MachineSet | undefined {
@@ -159,6 +161,8 @@ function readNode(
     return { workload, node: findNode(workload, providerId) };
   } catch (e) {
     const error = e instanceof Error ? e : new Error(String(e));
+    // Something about a control plane Machine has changed, or it would not run: its API server may answer by now.
+    if (isNotConnected(e) && isControlPlane(machine)) workloadClusters.hint(clusterKeyOf(machine));
     return { node: { state: isNotConnected(e) ? "notConnected" : "error", error } };
   }
 }
