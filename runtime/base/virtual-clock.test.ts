@@ -33,4 +33,20 @@ describe("VirtualClock", () => {
     expect(ran).toEqual([...ran].sort((a, b) => a - b));
     expect(ran).toHaveLength(500);
   });
+
+  it("keeps what waits when thousands of others were cancelled", () => {
+    const clock = new VirtualClock();
+    const ran: number[] = [];
+    const cancels: (() => void)[] = [];
+    for (let i = 0; i < 5_000; i++) {
+      const cancel = clock.after((i * 7919) % 5_003, () => ran.push(i));
+      if (i % 100 !== 0) cancels.push(cancel);
+    }
+    for (const cancel of cancels) cancel();
+    for (const cancel of cancels) cancel();
+    while (clock.runNext());
+    const dueOf = (i: number): number => (i * 7919) % 5_003;
+    expect(ran).toEqual(Array.from({ length: 50 }, (_, i) => i * 100).sort((a, b) => dueOf(a) - dueOf(b)));
+    expect(clock.nextDueMs()).toBeUndefined();
+  });
 });

@@ -8,14 +8,20 @@ interface Timer {
   readonly order: number;
   readonly task: () => void;
   cancelled: boolean;
+  /** Still in the heap. */
+  waiting: boolean;
 }
 
 const before = (a: Timer, b: Timer): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 
+/** Below this many cancelled timers the heap is left as it is. */
+const CANCELLED_MIN = 1_024;
+
 export class VirtualClock implements Clock {
   #nowMs: number;
   #order = 0;
-  readonly #heap: Timer[] = [];
+  #cancelled = 0;
+  #heap: Timer[] = [];
 
   /** @param startMs what nowMs() says before any timer ran, milliseconds since the epoch */
   constructor(startMs = 0) {
@@ -28,10 +34,13 @@ export class VirtualClock implements Clock {
 
   after(delayMs: number, task: () => void): Cancel {
     invariant(delayMs >= 0, "a timer cannot be due in the past");
-    const timer: Timer = { atMs: this.#nowMs + delayMs, order: this.#order++, task, cancelled: false };
+    const timer: Timer = { atMs: this.#nowMs + delayMs, order: this.#order++, task, cancelled: false, waiting: true };
     this.#push(timer);
     return () => {
+      if (timer.cancelled || !timer.waiting) return;
       timer.cancelled = true;
+      this.#cancelled++;
+      if (this.#cancelled > CANCELLED_MIN && this.#cancelled * 2 > this.#heap.length) this.#compact();
     };
   }
 
@@ -68,6 +77,13 @@ export class VirtualClock implements Clock {
     while (this.#heap[0]?.cancelled) this.#pop();
   }
 
+  /** Timers that are set and cancelled long before they are due must not pile up. */
+  #compact(): void {
+    for (const timer of this.#heap) timer.waiting = !timer.cancelled;
+    this.#heap = this.#heap.filter((timer) => timer.waiting).sort((a, b) => (before(a, b) ? -1 : 1));
+    this.#cancelled = 0;
+  }
+
   #push(timer: Timer): void {
     const heap = this.#heap;
     let i = heap.push(timer) - 1;
@@ -85,6 +101,10 @@ export class VirtualClock implements Clock {
     const heap = this.#heap;
     const top = heap[0];
     const last = heap.pop();
+    if (top) {
+      top.waiting = false;
+      if (top.cancelled) this.#cancelled--;
+    }
     if (!top || !last || heap.length === 0) return top;
     let i = 0;
     for (;;) {
