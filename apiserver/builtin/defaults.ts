@@ -1,7 +1,9 @@
 // Defaults of built-in kinds, by served type; they run from the inside out when an object is decoded.
 // Here: constant defaults as a table, the others as small functions. Not here: what only a create sets (kinds/), admission defaults.
 // Source: the API reference of Kubernetes 1.36 and answers of a kube-apiserver.
+import type { ApiObject } from "../object.ts";
 import type { StructDefaults } from "./decode.ts";
+import { withNameLabel } from "./strategies/namespace.ts";
 
 type Struct = Record<string, unknown>;
 
@@ -84,7 +86,7 @@ export function pullPolicyOf(image: unknown): "Always" | "IfNotPresent" {
   return tag === "latest" || tag === "" ? "Always" : "IfNotPresent";
 }
 
-const container = (c: Struct): Struct => fill(c, { imagePullPolicy: pullPolicyOf(c["image"]) });
+const container = (c: Struct): Struct => fill(c, { imagePullPolicy: pullPolicyOf(c.image) });
 
 function base64(text: string): string {
   let binary = "";
@@ -96,38 +98,36 @@ function base64(text: string): string {
 function secret(s: Struct): Struct {
   const { stringData, ...rest } = s;
   if (stringData === undefined) return s;
-  const data = { ...(s["data"] as Struct | undefined) };
+  const data = { ...(s.data as Struct | undefined) };
   for (const [key, text] of Object.entries(stringData as Record<string, string>)) data[key] = base64(text);
   return { ...rest, data };
 }
 
 function hostPorts(spec: Struct): Struct {
-  if (spec["hostNetwork"] !== true) return spec;
+  if (spec.hostNetwork !== true) return spec;
   const withPorts = (list: unknown): unknown =>
     Array.isArray(list)
       ? list.map((c: Struct) =>
-          Array.isArray(c["ports"])
-            ? { ...c, ports: c["ports"].map((p: Struct) => (p["hostPort"] ? p : { ...p, hostPort: p["containerPort"] })) }
-            : c,
+          Array.isArray(c.ports) ? { ...c, ports: c.ports.map((p: Struct) => (p.hostPort ? p : { ...p, hostPort: p.containerPort })) } : c,
         )
       : list;
-  const next: Struct = { ...spec, containers: withPorts(spec["containers"]) };
-  if (spec["initContainers"] !== undefined) next["initContainers"] = withPorts(spec["initContainers"]);
+  const next: Struct = { ...spec, containers: withPorts(spec.containers) };
+  if (spec.initContainers !== undefined) next.initContainers = withPorts(spec.initContainers);
   return next;
 }
 
 /** Limits without requests are the requests too (pods only, not templates). */
 function requestsFromLimits(c: Struct): Struct {
-  const resources = c["resources"] as Struct | undefined;
-  const limits = resources?.["limits"] as Struct | undefined;
+  const resources = c.resources as Struct | undefined;
+  const limits = resources?.limits as Struct | undefined;
   if (!resources || !limits) return c;
-  const requests = (resources["requests"] ?? {}) as Struct;
+  const requests = (resources.requests ?? {}) as Struct;
   if (Object.keys(limits).every((name) => name in requests)) return c;
   return { ...c, resources: { ...resources, requests: { ...limits, ...requests } } };
 }
 
 function pod(p: Struct): Struct {
-  const spec = p["spec"] as Struct | undefined;
+  const spec = p.spec as Struct | undefined;
   if (!spec) return p;
   let next = fill(spec, { enableServiceLinks: true });
   for (const list of ["containers", "initContainers"]) {
@@ -144,65 +144,65 @@ const VOLUME_META: ReadonlySet<string> = new Set(["name"]);
 const FUNCTIONS: Readonly<Record<string, (struct: Struct) => Struct>> = {
   "core.Container": container,
   "core.EphemeralContainer": container,
-  "core.ImageVolumeSource": (v) => fill(v, { pullPolicy: pullPolicyOf(v["reference"]) }),
+  "core.ImageVolumeSource": (v) => fill(v, { pullPolicy: pullPolicyOf(v.reference) }),
   "core.Volume": (v) => (Object.keys(v).every((key) => VOLUME_META.has(key)) ? { ...v, emptyDir: {} } : v),
   "core.PodSpec": (spec) => {
-    const named = isUnset(spec["serviceAccountName"]) ? spec["serviceAccount"] : spec["serviceAccountName"];
+    const named = isUnset(spec.serviceAccountName) ? spec.serviceAccount : spec.serviceAccountName;
     const alias = isUnset(named)
       ? spec
-      : spec["serviceAccount"] === named && spec["serviceAccountName"] === named
+      : spec.serviceAccount === named && spec.serviceAccountName === named
         ? spec
         : { ...spec, serviceAccountName: named, serviceAccount: named };
     return hostPorts(alias);
   },
   "core.Pod": pod,
   "core.Secret": secret,
-  "core.ServicePort": (p) => (p["targetPort"] === 0 || isUnset(p["targetPort"]) ? { ...p, targetPort: p["port"] } : p),
+  "core.Namespace": (n) => withNameLabel(n as unknown as ApiObject) as unknown as Struct,
+  "core.ServicePort": (p) => (p.targetPort === 0 || isUnset(p.targetPort) ? { ...p, targetPort: p.port } : p),
   "core.ServiceSpec": (spec) => {
-    const external = spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
-    const affinity = spec["sessionAffinity"] === "ClientIP" ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } : {};
-    const byName = spec["type"] === "ExternalName";
+    const external = spec.type === "NodePort" || spec.type === "LoadBalancer";
+    const affinity = spec.sessionAffinity === "ClientIP" ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } : {};
+    const byName = spec.type === "ExternalName";
     const next = fill(spec, {
       ...affinity,
       ...(external ? { externalTrafficPolicy: "Cluster" } : {}),
-      ...(spec["type"] === "LoadBalancer" ? { allocateLoadBalancerNodePorts: true } : {}),
+      ...(spec.type === "LoadBalancer" ? { allocateLoadBalancerNodePorts: true } : {}),
     });
-    if (!byName || next["internalTrafficPolicy"] === undefined) return next;
+    if (!byName || next.internalTrafficPolicy === undefined) return next;
     const { internalTrafficPolicy: _, ...rest } = next;
     return rest;
   },
-  "core.NodeStatus": (s) => (s["capacity"] !== undefined && s["allocatable"] === undefined ? { ...s, allocatable: s["capacity"] } : s),
+  "core.NodeStatus": (s) => (s.capacity !== undefined && s.allocatable === undefined ? { ...s, allocatable: s.capacity } : s),
   "core.LimitRangeItem": (item) => {
-    if (item["type"] !== "Container") return item;
-    const max = item["max"] as Struct | undefined;
-    const limits = max === undefined ? item["default"] : { ...max, ...(item["default"] as Struct | undefined) };
+    if (item.type !== "Container") return item;
+    const max = item.max as Struct | undefined;
+    const limits = max === undefined ? item.default : { ...max, ...(item.default as Struct | undefined) };
     const withDefault = limits === undefined ? item : { ...item, default: limits };
-    if (limits === undefined && item["min"] === undefined) return withDefault;
+    if (limits === undefined && item.min === undefined) return withDefault;
     return {
       ...withDefault,
       defaultRequest: {
-        ...(item["min"] as Struct | undefined),
+        ...(item.min as Struct | undefined),
         ...(limits as Struct | undefined),
-        ...(item["defaultRequest"] as Struct | undefined),
+        ...(item.defaultRequest as Struct | undefined),
       },
     };
   },
   "apps.DeploymentStrategy": (s) =>
-    s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } }) : s,
-  "apps.DaemonSetUpdateStrategy": (s) =>
-    s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }) : s,
-  "apps.StatefulSetUpdateStrategy": (s) => (s["type"] === "RollingUpdate" ? fill(s, { rollingUpdate: { partition: 0 } }) : s),
+    s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } }) : s,
+  "apps.DaemonSetUpdateStrategy": (s) => (s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }) : s),
+  "apps.StatefulSetUpdateStrategy": (s) => (s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { partition: 0 } }) : s),
   "apps.StatefulSetSpec": (s) =>
-    Array.isArray(s["volumeClaimTemplates"])
+    Array.isArray(s.volumeClaimTemplates)
       ? {
           ...s,
-          volumeClaimTemplates: s["volumeClaimTemplates"].map((c: Struct) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })),
+          volumeClaimTemplates: s.volumeClaimTemplates.map((c: Struct) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })),
         }
       : s,
-  "rbac.Subject": (s) => (s["kind"] === "User" || s["kind"] === "Group" ? fill(s, { apiGroup: "rbac.authorization.k8s.io" }) : s),
+  "rbac.Subject": (s) => (s.kind === "User" || s.kind === "Group" ? fill(s, { apiGroup: "rbac.authorization.k8s.io" }) : s),
   "apiextensions.CustomResourceDefinitionSpec": (spec) => {
-    const names = spec["names"] as Struct | undefined;
-    const kind = typeof names?.["kind"] === "string" ? names["kind"] : "";
+    const names = spec.names as Struct | undefined;
+    const kind = typeof names?.kind === "string" ? names.kind : "";
     if (!names || kind === "") return spec;
     const filled = fill(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
     return filled === names ? spec : { ...spec, names: filled };

@@ -26,8 +26,7 @@ export interface Table {
   readonly kind: "Table";
   readonly apiVersion: "meta.k8s.io/v1";
   readonly metadata: object;
-  /** null in all but the first event of a watch. */
-  readonly columnDefinitions: readonly TableColumn[] | null;
+  readonly columnDefinitions: readonly TableColumn[];
   readonly rows: readonly TableRow[];
 }
 
@@ -35,8 +34,6 @@ export interface TableOptions {
   /** What each row carries beside its cells. Default `Metadata`. */
   readonly includeObject?: "None" | "Metadata" | "Object";
   readonly nowMs: number;
-  /** False: columnDefinitions is null (a watch has sent them already). Default true. */
-  readonly columns?: boolean;
 }
 
 const NAME_TEXT = "Name must be unique within a namespace.";
@@ -87,7 +84,7 @@ export function tableOf(type: ResourceType, objects: readonly ApiObject[], metad
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: options.columns === false ? null : columns.map(definition),
+    columnDefinitions: columns.map(definition),
     rows: objects.map((object) => ({
       cells: columns.map((column) => column.cell(object, options.nowMs)),
       object: rowObject(object, options.includeObject),

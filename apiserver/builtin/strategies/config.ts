@@ -26,14 +26,14 @@ const bytesOf = (object: ApiObject, field: string, size: (text: string) => numbe
 
 /** Data and the mark itself of an immutable object may not change. */
 function immutability(object: ApiObject, old: ApiObject, fields: readonly string[]): readonly StatusCause[] {
-  if (old["immutable"] !== true) return [];
-  if (object["immutable"] !== true) return [fieldForbidden("immutable", "field is immutable when `immutable` is set")];
+  if (old.immutable !== true) return [];
+  if (object.immutable !== true) return [fieldForbidden("immutable", "field is immutable when `immutable` is set")];
   return fields.flatMap((field) => unchangedOrForbidden(object, old, field, "field is immutable when `immutable` is set"));
 }
 
 function validateConfigMap(object: ApiObject): readonly StatusCause[] {
-  const data = asFields(object["data"]);
-  const binary = asFields(object["binaryData"]);
+  const data = asFields(object.data);
+  const binary = asFields(object.binaryData);
   const twice = Object.keys(data).filter((key) => key in binary);
   const bytes = bytesOf(object, "data", textBytes) + bytesOf(object, "binaryData", base64Bytes);
   return [
@@ -59,8 +59,8 @@ const TYPE_KEYS: Readonly<Record<string, readonly string[]>> = {
 const SERVICE_ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name";
 
 function validateSecret(object: ApiObject): readonly StatusCause[] {
-  const type = asText(object["type"]);
-  const data = asFields(object["data"]);
+  const type = asText(object.type);
+  const data = asFields(object.data);
   const causes: StatusCause[] = [...keyCauses(object, "data")];
   for (const key of TYPE_KEYS[type] ?? []) if (!(key in data)) causes.push(fieldRequired(`data[${key}]`));
   if (type === "kubernetes.io/basic-auth" && !("username" in data) && !("password" in data)) {
@@ -76,6 +76,6 @@ function validateSecret(object: ApiObject): readonly StatusCause[] {
 export const secretStrategy: Strategy = {
   validate: validateSecret,
   // A replace without a type keeps the type: only a changed one is refused.
-  prepareForUpdate: (object, old) => (at(object, "type") === "" ? { ...object, type: old["type"] } : object),
+  prepareForUpdate: (object, old) => (at(object, "type") === "" ? { ...object, type: old.type } : object),
   validateUpdate: (object, old) => [...unchanged(object, old, ["type"]), ...immutability(object, old, ["data"]), ...validateSecret(object)],
 };

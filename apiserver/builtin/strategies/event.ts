@@ -36,14 +36,14 @@ export function eventFromCore(stored: ApiObject): ApiObject {
 
 export function eventToCore(object: ApiObject): ApiObject {
   const core = renamed(object, TO_CORE);
-  return { ...core, reportingComponent: core["reportingComponent"] ?? "", reportingInstance: core["reportingInstance"] ?? "" };
+  return { ...core, reportingComponent: core.reportingComponent ?? "", reportingInstance: core.reportingInstance ?? "" };
 }
 
 /** Objects without a namespace report into these. */
 const CLUSTER_NAMESPACES: ReadonlySet<string> = new Set(["default", "kube-system"]);
 
 function aboutNamespace(object: ApiObject, regarding: unknown): readonly StatusCause[] {
-  const about = asText(asFields(regarding)["namespace"]);
+  const about = asText(asFields(regarding).namespace);
   const own = object.metadata.namespace ?? "";
   const fits = about === "" ? CLUSTER_NAMESPACES.has(own) : about === own;
   return fits ? [] : [fieldInvalid("involvedObject.namespace", about, "does not match event.namespace")];
@@ -51,8 +51,8 @@ function aboutNamespace(object: ApiObject, regarding: unknown): readonly StatusC
 
 export const coreEventStrategy: Strategy = {
   allowCreateOnUpdate: true,
-  validate: (object) => aboutNamespace(object, object["involvedObject"]),
-  validateUpdate: (object) => aboutNamespace(object, object["involvedObject"]),
+  validate: (object) => aboutNamespace(object, object.involvedObject),
+  validateUpdate: (object) => aboutNamespace(object, object.involvedObject),
 };
 
 const TEXT_BYTES_MAX = 128;
@@ -60,11 +60,13 @@ const NOTE_BYTES_MAX = 1024;
 
 function validateEvent(object: ApiObject): readonly StatusCause[] {
   const text = (field: string): string => asText(object[field]);
-  const causes: StatusCause[] = [...aboutNamespace(object, object["regarding"])];
-  if (object["eventTime"] === null || object["eventTime"] === undefined) causes.push(fieldRequired("eventTime"));
+  const causes: StatusCause[] = [...aboutNamespace(object, object.regarding)];
+  if (object.eventTime === null || object.eventTime === undefined) causes.push(fieldRequired("eventTime"));
   if (text("type") !== "Normal" && text("type") !== "Warning") causes.push(fieldInvalid("type", text("type"), "has invalid value: "));
   if (text("reportingController") === "") causes.push(fieldRequired("reportingController"));
-  else for (const wrong of qualifiedNameErrors(text("reportingController"))) causes.push(fieldInvalid("reportingController", text("reportingController"), wrong));
+  else
+    for (const wrong of qualifiedNameErrors(text("reportingController")))
+      causes.push(fieldInvalid("reportingController", text("reportingController"), wrong));
   for (const field of ["reportingInstance", "action", "reason"]) {
     if (text(field) === "") causes.push(fieldRequired(field));
     if (text(field).length > TEXT_BYTES_MAX) causes.push(fieldTooLong(field, TEXT_BYTES_MAX));

@@ -20,8 +20,8 @@ export function at(object: unknown, path: string): unknown {
   return value;
 }
 
-export const specOf = (object: ApiObject): Fields => asFields(object["spec"]);
-export const statusOf = (object: ApiObject): Fields => asFields(object["status"]);
+export const specOf = (object: ApiObject): Fields => asFields(object.spec);
+export const statusOf = (object: ApiObject): Fields => asFields(object.status);
 
 export const withField = (object: ApiObject, name: string, value: unknown): ApiObject =>
   value === undefined && !(name in object) ? object : { ...object, [name]: value };

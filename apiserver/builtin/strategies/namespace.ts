@@ -3,7 +3,7 @@ import { dnsLabelErrors } from "../../requests/names.ts";
 import { type ApiObject, withMetadata } from "../../object.ts";
 import type { Strategy, SubresourceHandler } from "../../registry.ts";
 import { notFound } from "../../errors.ts";
-import { asFields, specOf, statusOf } from "./fields.ts";
+import { specOf, statusOf } from "./fields.ts";
 
 const NAME_LABEL = "kubernetes.io/metadata.name";
 const FINALIZER = "kubernetes";
@@ -16,9 +16,9 @@ export function withNameLabel(object: ApiObject): ApiObject {
 }
 
 const withPhase = (object: ApiObject, phase: string): ApiObject =>
-  statusOf(object)["phase"] === phase ? object : { ...object, status: { ...statusOf(object), phase } };
+  statusOf(object).phase === phase ? object : { ...object, status: { ...statusOf(object), phase } };
 
-const specFinalizers = (object: ApiObject): readonly string[] => (specOf(object)["finalizers"] as readonly string[] | undefined) ?? [];
+const specFinalizers = (object: ApiObject): readonly string[] => (specOf(object).finalizers as readonly string[] | undefined) ?? [];
 
 export const namespaceStrategy: Strategy = {
   prepareForCreate: (object) => {
@@ -27,10 +27,10 @@ export const namespaceStrategy: Strategy = {
     return withNameLabel({ ...object, spec, status: { phase: "Active" } });
   },
   prepareForUpdate: (object, old, { subresource }) => {
-    if (subresource === "finalize")
-      return { ...old, spec: object["spec"], metadata: { ...old.metadata, resourceVersion: object.metadata.resourceVersion ?? "" } };
+    if (subresource === "finalize") return { ...object, status: old.status };
     if (subresource === "status") return object;
-    return withNameLabel({ ...object, spec: { ...asFields(object["spec"]), ...finalizersOf(old) }, status: old["status"] });
+    const { finalizers: _, ...spec } = specOf(object);
+    return withNameLabel({ ...object, spec: { ...spec, ...finalizersOf(old) } });
   },
   validateName: dnsLabelErrors,
   returnDeletedObject: true,
@@ -40,7 +40,7 @@ export const namespaceStrategy: Strategy = {
 const finalizersOf = (object: ApiObject): { finalizers?: readonly string[] } =>
   specFinalizers(object).length === 0 ? {} : { finalizers: specFinalizers(object) };
 
-/** PUT /finalize writes spec.finalizers only; the last one that goes takes a terminating namespace with it. */
+/** PUT /finalize writes metadata and spec.finalizers; the last finalizer that goes takes a terminating namespace with it. */
 export const finalizeHandler: SubresourceHandler = {
   verbs: ["update"],
   handle: async ({ type, name, object, dryRun, user, server }) => {
@@ -49,7 +49,7 @@ export const finalizeHandler: SubresourceHandler = {
       type,
       "",
       name,
-      (old) => ({ ...old, spec: wanted.length === 0 ? {} : { ...specOf(old), finalizers: wanted } }),
+      (old) => ({ ...old, metadata: object?.metadata ?? old.metadata, spec: wanted.length === 0 ? {} : { finalizers: wanted } }),
       { subresource: "finalize", dryRun, user },
     );
     if (!written) throw notFound(type, name);

@@ -10,13 +10,13 @@ const NOT_READY: Fields = { key: "node.kubernetes.io/not-ready", effect: "NoSche
 /** A new node gets no pods before somebody found it ready. */
 export const nodeStrategy: Strategy = {
   prepareForCreate: (object) => {
-    const taints = asList(specOf(object)["taints"]);
-    if (taints.some((t) => t["key"] === NOT_READY["key"] && t["effect"] === NOT_READY["effect"])) return object;
+    const taints = asList(specOf(object).taints);
+    if (taints.some((t) => t.key === NOT_READY.key && t.effect === NOT_READY.effect)) return object;
     return { ...object, spec: { ...specOf(object), taints: [...taints, NOT_READY] } };
   },
   validateUpdate: (object, old, { subresource }) => {
-    const before = asText(specOf(old)["providerID"]);
-    if (subresource !== "" || before === "" || specOf(object)["providerID"] === before) return [];
+    const before = asText(specOf(old).providerID);
+    if (subresource !== "" || before === "" || specOf(object).providerID === before) return [];
     return [fieldForbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')];
   },
 };
@@ -54,12 +54,11 @@ export const podDisruptionBudgetStrategy: Strategy = {
 function validateClaim(object: ApiObject): readonly StatusCause[] {
   return at(object, "spec.resources.requests.storage") === undefined ? [fieldRequired("spec.resources[storage]")] : [];
 }
-const CLAIM_TEXT =
-  "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+const CLAIM_TEXT = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 function claimKept(object: ApiObject, old: ApiObject): readonly StatusCause[] {
   const free = { resources: undefined, volumeAttributesClassName: undefined, volumeName: undefined };
-  const bound = asText(specOf(old)["volumeName"]);
-  const sameVolume = bound === "" || specOf(object)["volumeName"] === bound;
+  const bound = asText(specOf(old).volumeName);
+  const sameVolume = bound === "" || specOf(object).volumeName === bound;
   return sameVolume && sameJson({ ...specOf(object), ...free }, { ...specOf(old), ...free }) ? [] : [fieldForbidden("spec", CLAIM_TEXT)];
 }
 export const persistentVolumeClaimStrategy: Strategy = {
@@ -80,7 +79,8 @@ const VOLUME_SETTINGS: ReadonlySet<string> = new Set([
   "volumeAttributesClassName",
   "volumeMode",
 ]);
-const sourceOf = (object: ApiObject): Fields => Object.fromEntries(Object.entries(specOf(object)).filter(([name]) => !VOLUME_SETTINGS.has(name)));
+const sourceOf = (object: ApiObject): Fields =>
+  Object.fromEntries(Object.entries(specOf(object)).filter(([name]) => !VOLUME_SETTINGS.has(name)));
 function validateVolume(object: ApiObject): readonly StatusCause[] {
   const sources = Object.keys(sourceOf(object));
   if (sources.length === 0) return [fieldRequired("spec", "must specify a volume type")];
@@ -121,7 +121,7 @@ export const storageClassStrategy: Strategy = {
 const USER_PRIORITY_MAX = 1_000_000_000;
 export const priorityClassStrategy: Strategy = {
   validate: (object) => {
-    const value = asNumber(object["value"]);
+    const value = asNumber(object.value);
     if (value <= USER_PRIORITY_MAX || (object.metadata.name ?? "").startsWith("system-")) return [];
     return [fieldForbidden("value", `maximum allowed value of a user defined priority is ${USER_PRIORITY_MAX}`)];
   },
@@ -142,8 +142,8 @@ export const endpointSliceStrategy: Strategy = {
   validateUpdate: (object, old) => [...unchanged(object, old, ["addressType"]), ...validateSlice(object)],
 };
 function validateSlice(object: ApiObject): readonly StatusCause[] {
-  return asList(object["endpoints"]).flatMap((endpoint, i) => {
-    const addresses = asList(endpoint["addresses"]);
+  return asList(object.endpoints).flatMap((endpoint, i) => {
+    const addresses = asList(endpoint.addresses);
     return addresses.length === 0 ? [fieldRequired(`endpoints[${i}].addresses`, "must contain at least 1 address")] : [];
   });
 }
@@ -151,7 +151,7 @@ function validateSlice(object: ApiObject): readonly StatusCause[] {
 export const apiServiceStrategy: Strategy = {
   allowUnconditionalUpdate: false,
   validate: (object) => {
-    const { group, version } = asFields(object["spec"]);
+    const { group, version } = asFields(object.spec);
     const wanted = `${asText(version)}.${asText(group)}`;
     return object.metadata.name === wanted || asText(group) === ""
       ? []

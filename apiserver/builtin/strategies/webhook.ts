@@ -41,29 +41,30 @@ function rules(list: readonly Fields[], at: string): readonly StatusCause[] {
     return given.length > 1 && given.includes("*") ? [fieldInvalid(field, given, `if '*' is present, must not specify other ${what}`)] : [];
   };
   return list.flatMap((rule, i) => [
-    ...wild(rule["apiGroups"], `${at}[${i}].apiGroups`, "API groups"),
-    ...wild(rule["apiVersions"], `${at}[${i}].apiVersions`, "API versions"),
-    ...wild(rule["operations"], `${at}[${i}].operations`, "operations"),
+    ...wild(rule.apiGroups, `${at}[${i}].apiGroups`, "API groups"),
+    ...wild(rule.apiVersions, `${at}[${i}].apiVersions`, "API versions"),
+    ...wild(rule.operations, `${at}[${i}].operations`, "operations"),
   ]);
 }
 
 function validateConfiguration(object: ApiObject): readonly StatusCause[] {
-  const hooks = asList(object["webhooks"]);
+  const hooks = asList(object.webhooks);
   return hooks.flatMap((hook, i) => {
     const at = `webhooks[${i}]`;
-    const name = asText(hook["name"]);
+    const name = asText(hook.name);
     const causes: StatusCause[] = [];
     if (name !== "" && (name.split(".").length < 3 || dnsSubdomainErrors(name).length > 0)) {
       causes.push(fieldInvalid(`${at}.name`, name, "should be a domain with at least three segments separated by dots"));
     }
-    if (hooks.findIndex((other) => other["name"] === hook["name"]) < i) causes.push(fieldDuplicate(`${at}.name`, name));
-    const versions = Array.isArray(hook["admissionReviewVersions"]) ? (hook["admissionReviewVersions"] as readonly unknown[]) : [];
+    if (hooks.findIndex((other) => other.name === hook.name) < i) causes.push(fieldDuplicate(`${at}.name`, name));
+    const versions = Array.isArray(hook.admissionReviewVersions) ? (hook.admissionReviewVersions as readonly unknown[]) : [];
     if (versions.length > 0 && !versions.some((version) => VERSIONS.has(version))) {
       causes.push(fieldInvalid(`${at}.admissionReviewVersions`, versions, "must include at least one of v1, v1beta1"));
     }
-    const seconds = asNumber(hook["timeoutSeconds"], 10);
-    if (seconds < 1 || seconds > 30) causes.push(fieldInvalid(`${at}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"));
-    return [...causes, ...clientConfig(asFields(hook["clientConfig"]), `${at}.clientConfig`), ...rules(asList(hook["rules"]), `${at}.rules`)];
+    const seconds = asNumber(hook.timeoutSeconds, 10);
+    if (seconds < 1 || seconds > 30)
+      causes.push(fieldInvalid(`${at}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"));
+    return [...causes, ...clientConfig(asFields(hook.clientConfig), `${at}.clientConfig`), ...rules(asList(hook.rules), `${at}.rules`)];
   });
 }
 

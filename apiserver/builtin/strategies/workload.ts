@@ -10,9 +10,9 @@ type Labels = Readonly<Record<string, string>>;
 function validateTemplate(object: ApiObject): readonly StatusCause[] {
   const spec = specOf(object);
   const causes: StatusCause[] = [];
-  const selector = asFields(spec["selector"]);
-  const empty = Object.keys(asFields(selector["matchLabels"])).length === 0 && !Array.isArray(selector["matchExpressions"]);
-  if (spec["selector"] !== null && spec["selector"] !== undefined && empty) {
+  const selector = asFields(spec.selector);
+  const empty = Object.keys(asFields(selector.matchLabels)).length === 0 && !Array.isArray(selector.matchExpressions);
+  if (spec.selector !== null && spec.selector !== undefined && empty) {
     causes.push(fieldInvalid("spec.selector", selector, "empty selector is invalid for this kind"));
   }
   const labels = at(spec, "template.metadata.labels") as Labels | undefined;
@@ -28,14 +28,14 @@ const isNothing = (value: unknown): boolean => value === 0 || value === "0%" || 
 
 function validateRolling(object: ApiObject, path: "strategy" | "updateStrategy"): readonly StatusCause[] {
   const strategy = asFields(specOf(object)[path]);
-  const rolling = asFields(strategy["rollingUpdate"]);
-  if (strategy["type"] !== "RollingUpdate") {
-    return strategy["rollingUpdate"] === undefined
+  const rolling = asFields(strategy.rollingUpdate);
+  if (strategy.type !== "RollingUpdate") {
+    return strategy.rollingUpdate === undefined
       ? []
-      : [fieldForbidden(`spec.${path}.rollingUpdate`, `may not be specified when strategy \`type\` is '${String(strategy["type"])}'`)];
+      : [fieldForbidden(`spec.${path}.rollingUpdate`, `may not be specified when strategy \`type\` is '${String(strategy.type)}'`)];
   }
-  if (!isNothing(rolling["maxUnavailable"]) || !isNothing(rolling["maxSurge"])) return [];
-  return [fieldInvalid(`spec.${path}.rollingUpdate.maxUnavailable`, rolling["maxUnavailable"] ?? 0, "may not be 0 when `maxSurge` is 0")];
+  if (!isNothing(rolling.maxUnavailable) || !isNothing(rolling.maxSurge)) return [];
+  return [fieldInvalid(`spec.${path}.rollingUpdate.maxUnavailable`, rolling.maxUnavailable ?? 0, "may not be 0 when `maxSurge` is 0")];
 }
 
 const workload = (validate: (object: ApiObject) => readonly StatusCause[], frozen: readonly string[] = ["spec.selector"]): Strategy => ({
