@@ -15,7 +15,12 @@ export interface Admission {
   readonly normalize?: (object: object) => ApiObject;
 }
 
-function attributes(call: Call, admission: Admission, object: ApiObject | undefined, oldObject: ApiObject | undefined): AdmissionAttributes {
+function attributes(
+  call: Call,
+  admission: Admission,
+  object: ApiObject | undefined,
+  oldObject: ApiObject | undefined,
+): AdmissionAttributes {
   const { type, core } = call;
   return {
     operation: admission.operation,

@@ -16,7 +16,9 @@ export const strictTexts = (duplicates: readonly string[], unknown: readonly str
 export function judgeStrictness(call: Call, validation: FieldValidation, texts: readonly string[]): void {
   if (texts.length === 0 || validation === "Ignore") return;
   if (validation === "Strict") {
-    throw badRequest(`${call.type.kind} in version "${call.type.version}" cannot be handled as a ${call.type.kind}: strict decoding error: ${texts.join(", ")}`);
+    throw badRequest(
+      `${call.type.kind} in version "${call.type.version}" cannot be handled as a ${call.type.kind}: strict decoding error: ${texts.join(", ")}`,
+    );
   }
   for (const text of texts) warn(call, text);
 }

@@ -4,7 +4,7 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import { nameSuffix, uuid } from "../../runtime/base/random.ts";
 import { alreadyExists, invalid, plainError } from "../errors.ts";
 import { type ApiObject, deepFreeze, without, withMetadata } from "../object.ts";
-import { StoreConflict } from "../store/store.ts";
+import type { StoreConflict } from "../store/store.ts";
 import { mutate, validate } from "./admit.ts";
 import { bodyObject } from "./bodies.ts";
 import { type Call, strategyContext } from "./call.ts";

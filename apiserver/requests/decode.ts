@@ -28,7 +28,14 @@ export function bodyText(bytes: Uint8Array): string {
 
 /** YAML 1.1 as sigs.k8s.io/yaml reads it: `y` and `on` are booleans, doubled keys are told. Throws BodyError. */
 export function parseYaml(source: string): Parsed {
-  const document = parseDocument(source, { version: "1.1", merge: true, uniqueKeys: false, stringKeys: false, prettyErrors: true, logLevel: "silent" });
+  const document = parseDocument(source, {
+    version: "1.1",
+    merge: true,
+    uniqueKeys: false,
+    stringKeys: false,
+    prettyErrors: true,
+    logLevel: "silent",
+  });
   const [error] = document.errors;
   if (error) throw new BodyError(error.message);
   const duplicates = yamlDuplicates(document.contents, "", 0);

@@ -25,10 +25,18 @@ function checkPreconditions(call: Call, options: DeleteOptions, object: ApiObjec
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = object;
   if (uid !== undefined && uid !== metadata.uid) {
-    throw preconditionFailed(call.type, metadata.name ?? "", `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`);
+    throw preconditionFailed(
+      call.type,
+      metadata.name ?? "",
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw preconditionFailed(call.type, metadata.name ?? "", `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`);
+    throw preconditionFailed(
+      call.type,
+      metadata.name ?? "",
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
@@ -55,7 +63,8 @@ function marked(call: Call, object: ApiObject, graceSeconds: number, finalizers:
   const { metadata } = object;
   const first = metadata.deletionTimestamp === undefined;
   const shorter = !first && graceSeconds < (metadata.deletionGracePeriodSeconds ?? 0);
-  const sameFinalizers = finalizers.length === (metadata.finalizers ?? []).length && finalizers.every((f, i) => f === metadata.finalizers?.[i]);
+  const sameFinalizers =
+    finalizers.length === (metadata.finalizers ?? []).length && finalizers.every((f, i) => f === metadata.finalizers?.[i]);
   if (!first && !shorter && sameFinalizers) return object;
   const generation = first && metadata.generation !== undefined ? metadata.generation + 1 : metadata.generation;
   return withMetadata(object, {
@@ -103,7 +112,12 @@ export async function deleteObject(call: Call, name: string, options: DeleteOpti
 
 function successStatus(call: Call, object: ApiObject): ApiObject {
   const { type } = call;
-  const details = { name: object.metadata.name, ...(type.group === "" ? {} : { group: type.group }), kind: type.plural, uid: object.metadata.uid };
+  const details = {
+    name: object.metadata.name,
+    ...(type.group === "" ? {} : { group: type.group }),
+    kind: type.plural,
+    uid: object.metadata.uid,
+  };
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
@@ -128,4 +142,3 @@ export async function handleDeleteCollection(call: Call): Promise<ApiResponse> {
   }
   return answerList(call, deleted, { resourceVersion: String(call.core.store.revision()) });
 }
-

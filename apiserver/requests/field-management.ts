@@ -16,7 +16,14 @@ export interface FieldWrite {
 
 export interface FieldManagement {
   /** The object with its managedFields after a create (live absent), replace or patch. */
-  track(type: ResourceType, live: ApiObject | undefined, updated: ApiObject, manager: string, subresource: string, nowMs: number): ApiObject;
+  track(
+    type: ResourceType,
+    live: ApiObject | undefined,
+    updated: ApiObject,
+    manager: string,
+    subresource: string,
+    nowMs: number,
+  ): ApiObject;
   /** Server-side apply. @returns the merged object with its managedFields, not defaulted. Throws ApiError. */
   apply(write: FieldWrite, live: ApiObject | undefined, config: ApiObject, force: boolean): ApiObject;
 }

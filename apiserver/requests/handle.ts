@@ -91,7 +91,11 @@ function refusal(isResource: boolean, route: Route, verb: string, user: UserInfo
   if (!isResource) return forbidden({ group: "", plural: "" }, "", `${who} path "${route.path}"${why}`);
   const what = route.subresource === "" ? route.resource : `${route.resource}/${route.subresource}`;
   const where = route.namespace === "" ? "at the cluster scope" : `in the namespace "${route.namespace}"`;
-  return forbidden({ group: route.group, plural: route.resource }, route.name, `${who} resource "${what}" in API group "${route.group}" ${where}${why}`);
+  return forbidden(
+    { group: route.group, plural: route.resource },
+    route.name,
+    `${who} resource "${what}" in API group "${route.group}" ${where}${why}`,
+  );
 }
 
 async function otherPath({ core, paths }: Pipeline, request: ApiRequest, route: Route): Promise<ApiResponse> {

@@ -41,7 +41,8 @@ const OWNER_FIELDS: Readonly<Record<string, string>> = {
 const wrongType = (path: string, value: unknown, want: string): Error =>
   badRequest(`json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go struct field ${path} of type ${want}`);
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function stringMap(value: unknown, path: string): Readonly<Record<string, string>> | undefined {
   if (!isRecord(value)) throw wrongType(path, value, "map[string]string");
@@ -101,7 +102,8 @@ export function coerceMetadata(object: ApiObject, onUnknown: (path: string) => v
   let changed = object.metadata === undefined;
   for (const [key, value] of Object.entries(metadata)) {
     const type = Object.hasOwn(METADATA_FIELDS, key) ? METADATA_FIELDS[key] : undefined;
-    const kept = type === undefined || value === null || value === undefined ? undefined : coerceField(type, value, `metadata.${key}`, onUnknown);
+    const kept =
+      type === undefined || value === null || value === undefined ? undefined : coerceField(type, value, `metadata.${key}`, onUnknown);
     if (type === undefined) onUnknown(`metadata.${key}`);
     if (kept !== undefined) coerced[key] = kept;
     if (kept !== value) changed = true;
@@ -131,7 +133,11 @@ function annotationCauses(annotations: Readonly<Record<string, string>> | undefi
     for (const message of qualifiedNameErrors(key.toLowerCase())) causes.push(fieldInvalid("metadata.annotations", key, message));
   }
   if (bytes > ANNOTATIONS_BYTES_MAX) {
-    causes.push({ reason: "FieldValueTooLong", message: `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`, field: "metadata.annotations" });
+    causes.push({
+      reason: "FieldValueTooLong",
+      message: `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`,
+      field: "metadata.annotations",
+    });
   }
   return causes;
 }
@@ -141,15 +147,21 @@ function ownerCauses(references: readonly OwnerReference[] | undefined): readonl
   const at = "metadata.ownerReferences";
   let controller: OwnerReference | undefined;
   for (const owner of references ?? []) {
-    if (!/^([^/]+\/)?[^/]+$/.test(owner.apiVersion)) causes.push(fieldInvalid(`${at}.apiVersion`, owner.apiVersion, "version must not be empty"));
+    if (!/^([^/]+\/)?[^/]+$/.test(owner.apiVersion))
+      causes.push(fieldInvalid(`${at}.apiVersion`, owner.apiVersion, "version must not be empty"));
     if (owner.kind === "") causes.push(fieldInvalid(`${at}.kind`, owner.kind, "must not be empty"));
     if (owner.name === "") causes.push(fieldInvalid(`${at}.name`, owner.name, "must not be empty"));
     if (owner.uid === "") causes.push(fieldInvalid(`${at}.uid`, owner.uid, "must not be empty"));
-    if (owner.apiVersion === "v1" && owner.kind === "Event") causes.push(fieldInvalid(at, owner, "v1, Kind=Event is disallowed from being an owner"));
+    if (owner.apiVersion === "v1" && owner.kind === "Event")
+      causes.push(fieldInvalid(at, owner, "v1, Kind=Event is disallowed from being an owner"));
     if (owner.controller !== true) continue;
     if (controller) {
       causes.push(
-        fieldInvalid(at, references, `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`),
+        fieldInvalid(
+          at,
+          references,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
+        ),
       );
     }
     controller ??= owner;
@@ -176,9 +188,7 @@ function finalizerCauses(finalizers: readonly string[] | undefined): readonly St
   for (const finalizer of finalizers ?? []) {
     for (const message of qualifiedNameErrors(finalizer)) causes.push(fieldInvalid("metadata.finalizers", finalizer, message));
     if (!finalizer.includes("/") && !FINALIZER_NAMES_WITHOUT_PREFIX.has(finalizer)) {
-      causes.push(
-        fieldInvalid("metadata.finalizers", finalizer, "name is neither a standard finalizer name nor is it fully qualified"),
-      );
+      causes.push(fieldInvalid("metadata.finalizers", finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
     }
   }
   const list = finalizers ?? [];
@@ -195,7 +205,8 @@ export function metadataCauses(type: ResourceType, object: ApiObject): readonly 
   const nameErrors = type.strategy.validateName ?? dnsSubdomainErrors;
   const at = (field: string): string => `metadata.${field}`;
   if (metadata.generateName !== undefined && metadata.generateName !== "") {
-    for (const message of nameErrors(metadata.generateName, true)) causes.push(fieldInvalid(at("generateName"), metadata.generateName, message));
+    for (const message of nameErrors(metadata.generateName, true))
+      causes.push(fieldInvalid(at("generateName"), metadata.generateName, message));
   }
   if (metadata.name === undefined || metadata.name === "") causes.push(fieldRequired(at("name"), "name or generateName is required"));
   else for (const message of nameErrors(metadata.name, false)) causes.push(fieldInvalid(at("name"), metadata.name, message));
@@ -205,7 +216,8 @@ export function metadataCauses(type: ResourceType, object: ApiObject): readonly 
   } else if (metadata.namespace !== undefined && metadata.namespace !== "") {
     causes.push(fieldForbidden(at("namespace"), "not allowed on this type"));
   }
-  if ((metadata.generation ?? 0) < 0) causes.push(fieldInvalid(at("generation"), metadata.generation, "must be greater than or equal to 0"));
+  if ((metadata.generation ?? 0) < 0)
+    causes.push(fieldInvalid(at("generation"), metadata.generation, "must be greater than or equal to 0"));
   return [
     ...causes,
     ...labelCauses(metadata.labels),
@@ -237,7 +249,8 @@ export function metadataUpdateCauses(object: ApiObject, old: ApiObject): readonl
     causes.push(fieldInvalid("metadata.generation", metadata.generation ?? 0, "must not be decremented"));
   }
   for (const field of IMMUTABLE) {
-    if (metadata[field] !== old.metadata[field]) causes.push(fieldInvalid(`metadata.${field}`, metadata[field] ?? null, "field is immutable"));
+    if (metadata[field] !== old.metadata[field])
+      causes.push(fieldInvalid(`metadata.${field}`, metadata[field] ?? null, "field is immutable"));
   }
   return [
     ...causes,

@@ -20,7 +20,8 @@ const VALUE_TEXT =
 const tooLong = (text: string, max: number): readonly string[] => (text.length > max ? [`must be no more than ${max} characters`] : []);
 
 /** A generateName may end in a dash. */
-const masked = (name: string, prefix: boolean): string => (prefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -1)}a` : name);
+const masked = (name: string, prefix: boolean): string =>
+  prefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -1)}a` : name;
 
 export const dnsSubdomainErrors = (name: string, prefix = false): readonly string[] => [
   ...tooLong(name, 253),

@@ -26,7 +26,14 @@ function parseClause(text: string): Clause {
   const parameters = new Map<string, string>();
   for (const part of rest) {
     const equals = part.indexOf("=");
-    if (equals > 0) parameters.set(part.slice(0, equals).trim().toLowerCase(), part.slice(equals + 1).trim().replace(/^"|"$/g, ""));
+    if (equals > 0)
+      parameters.set(
+        part.slice(0, equals).trim().toLowerCase(),
+        part
+          .slice(equals + 1)
+          .trim()
+          .replace(/^"|"$/g, ""),
+      );
   }
   const quality = Number(parameters.get("q") ?? "1");
   return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };

@@ -62,7 +62,8 @@ function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
 export function integerOf(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null || value === "") return undefined;
-  if (!/^[-+]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax in query parameter ${name}; use a whole number`);
+  if (!/^[-+]?\d+$/.test(value))
+    throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax in query parameter ${name}; use a whole number`);
   return Number(value);
 }
 
@@ -144,7 +145,11 @@ export function deleteOptions(request: ApiRequest, query: URLSearchParams): Dele
   const policy = ofType<string>(raw.propagationPolicy, "string", "propagationPolicy");
   const orphan = ofType<boolean>(raw.orphanDependents, "boolean", "orphanDependents");
   const grace = ofType<number>(raw.gracePeriodSeconds, "number", "gracePeriodSeconds");
-  const preconditions = ofType<{ readonly uid?: unknown; readonly resourceVersion?: unknown }>(raw.preconditions, "object", "preconditions");
+  const preconditions = ofType<{ readonly uid?: unknown; readonly resourceVersion?: unknown }>(
+    raw.preconditions,
+    "object",
+    "preconditions",
+  );
   const causes: StatusCause[] = [];
   if (policy !== undefined && orphan !== undefined) {
     causes.push(fieldInvalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"));

@@ -1,14 +1,25 @@
 // PATCH: the four kinds of patch, from the body to the new object. Here: media types, faults, identity, strictness of the result.
 // Not here: the patches themselves (schema/patch, schema/apply), what every update does (update.ts).
 import type { ApiResponse } from "../../api/meta/transport.ts";
-import { applyJsonPatch, applyMergePatch, applyStrategicPatch } from "../../schema/patch/index.ts";
-import { badRequest, conflict, fieldInvalid, invalid, notFound, plainError, unprocessable, unsupportedMediaType, customError } from "../errors.ts";
+import { jsonPatch, mergePatch, strategicMergePatch } from "../../schema/patch/index.ts";
+import {
+  badRequest,
+  conflict,
+  fieldInvalid,
+  invalid,
+  notFound,
+  plainError,
+  requestEntityTooLarge,
+  unprocessable,
+  unsupportedMediaType,
+  customError,
+} from "../errors.ts";
 import { type ApiObject, deepFreeze, withMetadata } from "../object.ts";
 import { inNamespace, judgeStrictness, sameName, strictTexts } from "./bodies.ts";
 import { type Call, namespaceOf, strategyContext, warn } from "./call.ts";
 import { createObject } from "./create.ts";
 import { bodyText, contentTypeOf, parseYaml } from "./decode.ts";
-import { BodyError, type Parsed, parseJson } from "./json.ts";
+import { type BodyError, type Parsed, parseJson } from "./json.ts";
 import { type FieldValidation, type WriteOptions, writeOptions } from "./options.ts";
 import { answerObject } from "./respond.ts";
 import { asKind, type Shaped, shape, shapeWithDefaults } from "./shape.ts";
@@ -63,6 +74,7 @@ function patchFault(error: unknown): unknown {
   const { code, fault, message } = error as { code?: string; fault?: string; message: string };
   if (code !== "PatchError") return error;
   if (fault === "undecodable") return badRequest(message);
+  if (fault === "tooLarge") return requestEntityTooLarge(message);
   return fault === "unprocessable" ? unprocessable(message) : plainError(message);
 }
 
@@ -75,11 +87,11 @@ function patched(call: Call, kind: PatchKind, patch: unknown, target: object): u
   try {
     switch (kind) {
       case "json":
-        return applyJsonPatch(target, patch);
+        return jsonPatch(target, patch);
       case "merge":
-        return applyMergePatch(target, patch);
+        return mergePatch(target, patch);
       case "strategic":
-        return applyStrategicPatch(call.type.schema ?? {}, target, patch);
+        return strategicMergePatch(call.type.schema ?? {}, target, patch);
       case "apply":
         throw unsupportedMediaType(Object.keys(MEDIA));
     }
@@ -175,7 +187,11 @@ async function handleApply(call: Call): Promise<ApiResponse> {
   if (!exists) {
     if (route.subresource !== "") throw notFound(type, route.name);
     if ((config.metadata.uid ?? "") !== "") {
-      throw conflict(type, route.name, `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`);
+      throw conflict(
+        type,
+        route.name,
+        `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
+      );
     }
     const merged = core.fields.apply(write, undefined, withMetadata(config, { resourceVersion: undefined }), options.force);
     const reviewed = { ...options.review, kind: "CreateOptions" };

@@ -1,7 +1,16 @@
 // Get and list. Here: versions asked for, selectors, pages. Not here: watches (../watch), the form of the answer (respond.ts).
 import type { StatusCause } from "../../api/meta/status.ts";
 import type { ApiResponse } from "../../api/meta/transport.ts";
-import { badRequest, expired, fieldForbidden, fieldNotSupported, invalid, notFound, plainError, resourceVersionTooLarge } from "../errors.ts";
+import {
+  badRequest,
+  expired,
+  fieldForbidden,
+  fieldNotSupported,
+  invalid,
+  notFound,
+  plainError,
+  resourceVersionTooLarge,
+} from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import type { Entry } from "../store/store.ts";
 import { type Call, namespaceOf } from "./call.ts";
@@ -58,12 +67,16 @@ interface Token {
 const orderText = (entry: Entry): string => `${entry.key.namespace}/${entry.key.name}`;
 
 const encodeToken = (token: Token): string =>
-  btoa(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.after })).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  btoa(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.after }))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
 
 function decodeToken(text: string): Token {
   try {
     const raw = JSON.parse(atob(text.replaceAll("-", "+").replaceAll("_", "/"))) as { v?: unknown; rv?: unknown; start?: unknown };
-    if (raw.v === "meta.k8s.io/v1" && typeof raw.rv === "number" && typeof raw.start === "string") return { revision: raw.rv, after: raw.start };
+    if (raw.v === "meta.k8s.io/v1" && typeof raw.rv === "number" && typeof raw.start === "string")
+      return { revision: raw.rv, after: raw.start };
   } catch {
     // told below
   }
@@ -79,9 +92,11 @@ interface Snapshot {
 function checkListOptions(match: string, version: string, token: string): void {
   if (match === "") return;
   const causes: StatusCause[] = [];
-  if (version === "") causes.push(fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+  if (version === "")
+    causes.push(fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
   if (token !== "") causes.push(fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
-  if (!RESOURCE_VERSION_MATCHES.includes(match)) causes.push(fieldNotSupported("resourceVersionMatch", match, [...RESOURCE_VERSION_MATCHES, ""]));
+  if (!RESOURCE_VERSION_MATCHES.includes(match))
+    causes.push(fieldNotSupported("resourceVersionMatch", match, [...RESOURCE_VERSION_MATCHES, ""]));
   else if (match === "Exact" && version === "0") {
     causes.push(fieldForbidden("resourceVersionMatch", 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'));
   }

@@ -21,7 +21,11 @@ export async function handleReplace(call: Call): Promise<ApiResponse> {
     if (type.strategy.allowCreateOnUpdate !== true || route.subresource !== "") throw notFound(type, route.name);
     const fresh = withMetadata(body, { resourceVersion: undefined });
     const tracked = core.fields.track(type, undefined, fresh, options.fieldManager, "", core.clock.nowMs());
-    const created = await createObject(call, tracked, { options, verb: "update", optionsReviewed: { ...options.review, kind: "CreateOptions" } });
+    const created = await createObject(call, tracked, {
+      options,
+      verb: "update",
+      optionsReviewed: { ...options.review, kind: "CreateOptions" },
+    });
     return answerObject(call, 201, created);
   }
   const updated = await updateObject(call, {

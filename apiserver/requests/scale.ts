@@ -129,9 +129,11 @@ function withoutScaleTime(object: ApiObject): ApiObject {
 type Scale = Partial<ApiObject>;
 
 function asScale(value: unknown): Scale {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw badRequest("the body must be a Scale object of autoscaling/v1");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw badRequest("the body must be a Scale object of autoscaling/v1");
   const scale = value as Scale;
-  if (scale.kind !== undefined && scale.kind !== SCALE.kind) throw badRequest(`the body must be a Scale of autoscaling/v1, not ${scale.kind}`);
+  if (scale.kind !== undefined && scale.kind !== SCALE.kind)
+    throw badRequest(`the body must be a Scale of autoscaling/v1, not ${scale.kind}`);
   return scale;
 }
 
@@ -146,7 +148,8 @@ function checkIdentity(call: Call, scale: Scale, live: ApiObject): void {
   if (name !== undefined && name !== "" && name !== call.route.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.route.name})`);
   }
-  if (uid !== undefined && uid !== "" && uid !== live.metadata.uid) throw conflict(call.type, call.route.name, "the uid of the scale is of another object");
+  if (uid !== undefined && uid !== "" && uid !== live.metadata.uid)
+    throw conflict(call.type, call.route.name, "the uid of the scale is of another object");
 }
 
 function replicasOf(type: ResourceType, name: string, scale: Scale, paths: ScalePaths): number {

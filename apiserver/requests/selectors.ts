@@ -182,7 +182,10 @@ export function fieldSelection(selector: string, type: ResourceType): FieldSelec
   }
   const tests = terms.map(({ field, equal, value }) => {
     const getter = getterOf(type, field);
-    if (!getter) throw badRequest(`Unable to find "${type.group === "" ? "" : `${type.group}/`}${type.version}, Resource=${type.plural}" that match label selector "", field selector "${selector}": field label not supported: ${field}`);
+    if (!getter)
+      throw badRequest(
+        `Unable to find "${type.group === "" ? "" : `${type.group}/`}${type.version}, Resource=${type.plural}" that match label selector "", field selector "${selector}": field label not supported: ${field}`,
+      );
     return (object: ApiObject): boolean => (getter(object) === value) === equal;
   });
   const exact = (field: string): string | undefined => terms.find((term) => term.equal && term.field === field)?.value;

@@ -105,7 +105,9 @@ function check(call: Call, update: Update, object: ApiObject, live: ApiObject): 
   const updateCauses = metadataUpdateCauses(object, live);
   const createCauses = metadataCauses(type, object);
   // Upstream runs the general rules and then the kind's, which repeat them.
-  const metadata = type.custom ? [...createCauses, ...updateCauses, ...updateCauses] : [...createCauses, ...createCauses, ...updateCauses, ...updateCauses];
+  const metadata = type.custom
+    ? [...createCauses, ...updateCauses, ...updateCauses]
+    : [...createCauses, ...createCauses, ...updateCauses, ...updateCauses];
   const causes = [
     ...metadata,
     ...(type.custom ? (core.compiled(type)?.validate(object, live) ?? []) : []),

@@ -23,9 +23,7 @@ const ALL_NAMESPACES = "*";
 function changeOf(write: Write, previous: Entry | undefined, revision: number): Change | undefined {
   if (write.object) {
     const object = deepFreeze(write.object(revision));
-    return previous
-      ? { type: "MODIFIED", revision, object, previous: previous.object }
-      : { type: "ADDED", revision, object };
+    return previous ? { type: "MODIFIED", revision, object, previous: previous.object } : { type: "ADDED", revision, object };
   }
   if (!previous) return undefined;
   const last = previous.object;

@@ -48,8 +48,9 @@ export function formed(type: ResourceType, seen: Seen, form: EventForm, nowMs: n
       return seen;
     case "Table": {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
-      const table = tableOf(type, [object], metadata, { includeObject: form.includeObject, nowMs, columns: first });
-      return { type: seen.type, object: { ...table, apiVersion: `meta.k8s.io/${form.formVersion}` } };
+      const table = tableOf(type, [object], metadata, { includeObject: form.includeObject, nowMs });
+      const columns = first ? {} : { columnDefinitions: null };
+      return { type: seen.type, object: { ...table, ...columns, apiVersion: `meta.k8s.io/${form.formVersion}` } };
     }
     default:
       return { type: seen.type, object: partialObject(object, form.formVersion) };
@@ -60,7 +61,12 @@ export function formed(type: ResourceType, seen: Seen, form: EventForm, nowMs: n
 export function bookmark(type: ResourceType, revision: number, endsInitial: boolean): Seen {
   const annotations = endsInitial ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
   const empty = type.empty?.() ?? { apiVersion: apiVersionOfType(type), kind: type.kind };
-  const object = { ...empty, apiVersion: apiVersionOfType(type), kind: type.kind, metadata: { resourceVersion: String(revision), ...annotations } };
+  const object = {
+    ...empty,
+    apiVersion: apiVersionOfType(type),
+    kind: type.kind,
+    metadata: { resourceVersion: String(revision), ...annotations },
+  };
   return { type: "BOOKMARK", object };
 }
 

@@ -9,7 +9,17 @@ import { RESOURCE_VERSION_MATCHES, refuseOptions, revisionOf, type Selection, se
 import { includeObjectOf, warningHeaders } from "../requests/respond.ts";
 import { changeIn, entryObject, resourceOf } from "../requests/storage.ts";
 import type { Change } from "../store/store.ts";
-import { bookmark, createEncodeOnce, type EncodeOnce, encodeEvent, errorEvent, type EventForm, formed, type Seen, seenBy } from "./events.ts";
+import {
+  bookmark,
+  createEncodeOnce,
+  type EncodeOnce,
+  encodeEvent,
+  errorEvent,
+  type EventForm,
+  formed,
+  type Seen,
+  seenBy,
+} from "./events.ts";
 
 /** As kube-apiserver: between one and two times half an hour, so that clients do not all come back at once. */
 const TIMEOUT_MIN_MS = 30 * 60_000;
@@ -34,11 +44,16 @@ function startOf(call: Call): Start {
   const bookmarks = wantsBookmarks(query);
   const causes: StatusCause[] = [];
   if (send === null) {
-    if (match !== "") causes.push(fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-  } else if (match === "") causes.push(fieldForbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    if (match !== "")
+      causes.push(
+        fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+      );
+  } else if (match === "")
+    causes.push(fieldForbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
   else if (match !== "NotOlderThan") causes.push(fieldNotSupported("resourceVersionMatch", match, RESOURCE_VERSION_MATCHES.slice(1)));
   if (query.get("continue")) causes.push(fieldForbidden("continue", "continue is forbidden for watch"));
-  if (send !== null && isTrue(send) && !bookmarks) causes.push(fieldForbidden("sendInitialEvents", "sendInitialEvents requires allowWatchBookmarks"));
+  if (send !== null && isTrue(send) && !bookmarks)
+    causes.push(fieldForbidden("sendInitialEvents", "sendInitialEvents requires allowWatchBookmarks"));
   refuseOptions(causes);
   const revision = revisionOf(text, plainError);
   const current = core.store.revision();
