@@ -29,6 +29,7 @@ import {
   adoptInfrastructure,
   independent,
   linkNode,
+  type NodeOptions,
   noteCertificatesExpiry,
   ownMachine,
   takeFromReferences,
