@@ -3,6 +3,8 @@ import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
 import { difference, EMPTY, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
+import { applyAsKubectl, KUBECTL } from "./last-applied.ts";
+import { withManagedFields } from "./managed-fields.ts";
 import { allFields, decodeManagers, encodeManagers, isSame, type Manager, withFields, withTime } from "./managers.ts";
 import { merge } from "./merge.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -18,6 +20,10 @@ import { type ApplyRequest, type ApplyResult, ManagedFieldsInBody } from "./type
  * @throws ApplyConflict (409) without force, TypedValueError (500 without reason), ManagedFieldsInBody (400)
  */
 export function apply(request: ApplyRequest): ApplyResult {
+  return request.manager === KUBECTL ? applyAsKubectl(request, applyPlainly) : applyPlainly(request);
+}
+
+function applyPlainly(request: ApplyRequest): ApplyResult {
   const { live, config } = request;
   const typed = request.schemas(request.apiVersion);
   invariant(typed !== undefined, "the version of an apply is served");
@@ -85,12 +91,6 @@ function resultOf(live: KubeObject | undefined, after: KubeObject, managers: rea
 
 function sameEntries(before: readonly ManagedFieldsEntry[] | undefined, after: readonly ManagedFieldsEntry[]): boolean {
   return (before?.length ?? 0) === after.length && after.every((entry, i) => entry === before?.[i]);
-}
-
-/** The object with these managedFields; without the field when there are none. */
-export function withManagedFields<T extends KubeObject>(object: T, managedFields: readonly ManagedFieldsEntry[]): T {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }
 
 const withoutManagedFields = (object: KubeObject): KubeObject =>

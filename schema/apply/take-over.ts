@@ -59,7 +59,7 @@ function lostBy(manager: Manager, c: Comparison): Lost {
 function conflictOf(owners: readonly (readonly [Manager, FieldSet])[]): ApplyConflict {
   const conflicts: FieldConflict[] = [];
   for (const [manager, fields] of owners) {
-    forEachMember(fields, (path) => conflicts.push({ manager: managerText(manager), field: pathText(path) }));
+    forEachMember(fields, (path) => conflicts.push({ manager: managerText(manager), field: pathText(path), path: [...path] }));
   }
   conflicts.sort((a, b) => (a.manager < b.manager ? -1 : a.manager > b.manager ? 1 : a.field < b.field ? -1 : 1));
   return new ApplyConflict(conflictMessage(conflicts), conflicts);

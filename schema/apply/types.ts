@@ -49,6 +49,8 @@ export interface FieldConflict {
   readonly manager: string;
   /** Such as `.spec.items[name="a"].value`. */
   readonly field: string;
+  /** The same as path elements. */
+  readonly path: readonly string[];
 }
 
 /** Answer 409 with the message and the causes. */
