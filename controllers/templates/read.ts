@@ -3,6 +3,7 @@
 import type { KubeObject } from "../../api/meta/object.ts";
 import { isNotFound } from "../../api/meta/status.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
+import { isTemplateKind } from "./clone.ts";
 import { type ContractKind, type ContractRef, contractKind, type Unstructured } from "../contract/contract.ts";
 
 export type Read =
@@ -11,6 +12,28 @@ export type Read =
   | { readonly state: "missing"; readonly ref: ContractRef; readonly kind: ContractKind }
   /** The first list of the kind is under way; the key runs again by itself. */
   | { readonly state: "later"; readonly ref: ContractRef };
+
+/** What a set or deployment knows of a template it refers to. */
+export type TemplateRead =
+  | Exclude<Read, { state: "later" }>
+  /** Why it could not be read. */
+  | { readonly state: "failed"; readonly ref: ContractRef; readonly error: unknown };
+
+/** Reads a template; a reference to a kind that is no template is nothing to read. A fault is an answer here: steps that need no template go on.
+ *  @returns `later` while the first list of its kind is under way */
+export async function readTemplate(
+  context: ReconcileContext,
+  namespace: string,
+  ref: ContractRef | undefined,
+): Promise<TemplateRead | undefined | "later"> {
+  if (!ref?.name || !isTemplateKind(ref.kind)) return undefined;
+  try {
+    const read = await readReference(context, namespace, ref);
+    return read.state === "later" ? "later" : read;
+  } catch (error) {
+    return { state: "failed", ref, error };
+  }
+}
 
 /** @throws ContractUnknown, or what the server answered other than "not found" */
 export async function readReference(context: ReconcileContext, namespace: string, ref: ContractRef): Promise<Read> {
