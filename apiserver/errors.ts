@@ -112,7 +112,12 @@ export const methodNotAllowed = (message = "the server does not allow this metho
 export const methodNotSupported = (s: Subject, verb: string): ApiError =>
   failure(405, "MethodNotAllowed", `${verb} is not supported on resources of kind "${qualified(s)}"`, { group: s.group, kind: s.plural });
 
+/** No media type of the Accept header is one of ours. */
 export const notAcceptable = (accepted: readonly string[]): ApiError =>
+  failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`, {});
+
+/** The media type would do, but not the transformation asked for with it. */
+export const formNotAcceptable = (accepted: readonly string[]): ApiError =>
   failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
 
 export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>

@@ -4,7 +4,7 @@ import type { StatusCause } from "../../api/meta/status.ts";
 import { apply, compileTyped, resetFieldsOf, type Typed, trackUpdate, withManagedFields } from "../../schema/apply/index.ts";
 import type { JsonSchema } from "../../api/meta/schema.ts";
 import { applyConflict, badRequest, plainError } from "../errors.ts";
-import { type ApiObject, sameJson } from "../object.ts";
+import type { ApiObject } from "../object.ts";
 import { apiVersionOfType, type Registry, type ResourceType } from "../registry.ts";
 
 export interface FieldWrite {
@@ -43,25 +43,6 @@ function typedOf(type: ResourceType): Typed {
   return typed;
 }
 
-/** A typed server writes some zero values into every object; those nobody set and nobody owns. */
-function beyondEmpty(object: ApiObject, empty: object): ApiObject {
-  const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) {
-    const zero = (empty as Record<string, unknown>)[key];
-    if (key !== "apiVersion" && key !== "kind" && key !== "metadata" && zero !== undefined) {
-      if (sameJson(value, zero)) continue;
-      if (isMap(value) && isMap(zero)) {
-        kept[key] = beyondEmpty(value as ApiObject, zero);
-        continue;
-      }
-    }
-    kept[key] = value;
-  }
-  return kept as ApiObject;
-}
-
-const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** @param registry other versions of a kind, in which other managers may have written */
 export function createFieldManagement(registry: Registry): FieldManagement {
   const schemasOf =
@@ -82,8 +63,7 @@ export function createFieldManagement(registry: Registry): FieldManagement {
   return {
     track(type, live, updated, manager, subresource, nowMs) {
       const empty = live === undefined ? type.empty?.() : undefined;
-      const seen = empty ? beyondEmpty(updated, empty) : updated;
-      const managedFields = trackUpdate({ ...tracked({ type, manager, subresource, nowMs }), live, updated: seen });
+      const managedFields = trackUpdate({ ...tracked({ type, manager, subresource, nowMs }), live, empty, updated });
       return withManagedFields(updated, managedFields);
     },
     apply(write, live, config, force) {

@@ -1,5 +1,5 @@
 // In which form the client wants its answer. Here: the Accept header, pretty printing. Not here: the encoding (respond.ts).
-import { notAcceptable } from "../errors.ts";
+import { formNotAcceptable, notAcceptable } from "../errors.ts";
 
 export type MediaType = "json" | "yaml";
 export type Form = "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
@@ -61,14 +61,16 @@ export function negotiate(accept: string, query: URLSearchParams, userAgent: str
   const byHand = /^(curl|Wget|Mozilla)/.test(userAgent);
   const pretty = asked === null ? byHand : asked !== "false" && asked !== "0";
   if (accept.trim() === "") return { media: "json", form: "object", formVersion: "v1", pretty };
+  let known = false;
   for (const clause of parseAccept(accept)) {
     const media = mediaOf(clause.type);
     if (!media) continue;
+    known = true;
     const as = clause.parameters.get("as");
     if (as === undefined) return { media, form: "object", formVersion: "v1", pretty };
     const version = clause.parameters.get("v") ?? "";
-    const known = FORMS.has(as) && clause.parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
-    if (formsAllowed && known) return { media, form: as as Form, formVersion: version, pretty };
+    const form = FORMS.has(as) && clause.parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
+    if (formsAllowed && form) return { media, form: as as Form, formVersion: version, pretty };
   }
-  throw notAcceptable(ACCEPTED);
+  throw (known ? formNotAcceptable : notAcceptable)(ACCEPTED);
 }

@@ -1,7 +1,7 @@
 // From objects to answers: lists, partial metadata, tables, YAML, pretty JSON. Not here: sockets and gzip (real/).
 import { stringify } from "yaml";
 import type { ApiResponse } from "../../api/meta/transport.ts";
-import { notAcceptable, plainError } from "../errors.ts";
+import { formNotAcceptable, plainError } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import { apiVersionOfType, type ResourceType } from "../registry.ts";
 import { tableOf } from "../table/index.ts";
@@ -94,7 +94,7 @@ export function answerList(call: Call, items: readonly ApiObject[], metadata: Li
     case "object":
       return answer(accept, 200, makeList(type, items, metadata), headers);
     case "PartialObjectMetadata":
-      throw notAcceptable(["application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"]);
+      throw formNotAcceptable(["application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"]);
     case "PartialObjectMetadataList":
       return answer(accept, 200, partialList(items, metadata, accept.formVersion), headers);
     case "Table": {

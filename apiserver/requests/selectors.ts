@@ -140,7 +140,7 @@ export interface FieldTerm {
   readonly value: string;
 }
 
-const unescape = (text: string): string => text.replace(/\\([\\,=])/g, "$1");
+const unescaped = (text: string): string => text.replace(/\\([\\,=])/g, "$1");
 
 /** Terms of a field selector such as `metadata.name=a,spec.x!=b`. Throws Error with what is wrong. */
 export function parseFieldSelector(selector: string): readonly FieldTerm[] {
@@ -149,7 +149,7 @@ export function parseFieldSelector(selector: string): readonly FieldTerm[] {
     if (part === "") continue;
     const match = /^((?:\\.|[^\\=!])*?)(!=|==|=)(.*)$/s.exec(part);
     if (!match) throw new Error(`invalid selector: '${selector}'; can't understand '${part}'`);
-    terms.push({ field: (match[1] as string).trim(), equal: match[2] !== "!=", value: unescape(match[3] as string) });
+    terms.push({ field: (match[1] as string).trim(), equal: match[2] !== "!=", value: unescaped(match[3] as string) });
   }
   return terms;
 }

@@ -48,7 +48,7 @@ function track(request: UpdateRequest, managers: readonly Manager[]): readonly M
     const { others, comparison } = takeOver(managers, {
       schemas: request.schemas,
       apiVersion: request.apiVersion,
-      before: request.live ?? {},
+      before: request.live ?? request.empty ?? {},
       after: request.updated,
       resetFields: request.resetFields,
       force: true,

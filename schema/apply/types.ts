@@ -40,6 +40,8 @@ export interface ApplyResult {
 export interface UpdateRequest extends Tracked {
   /** Absent on create. */
   readonly live: KubeObject | undefined;
+  /** On create: what every new object of the kind holds by itself; nobody owns that. Default: nothing. */
+  readonly empty?: KubeObject;
   /** As it will be stored; its managedFields are the client's wish. */
   readonly updated: KubeObject;
 }

@@ -1,0 +1,315 @@
+// HTTPS for a Transport: HTTP/2 and HTTP/1.1 on one port, client certificates, gzip, limits, upgrades.
+// Here: bytes in and out. Not here: what a request means (the Transport), certificates and files (start.ts).
+import { randomUUID } from "node:crypto";
+import http2, { type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import { gzip } from "node:zlib";
+import type { ApiRequest, ApiResponse, Transport, UserInfo } from "../../api/meta/transport.ts";
+import type { Logger } from "../../runtime/base/log.ts";
+import { type ApiError, requestEntityTooLarge, statusOf, timeout, tooManyRequests, unauthorized, badRequest } from "../errors.ts";
+import { BODY_BYTES_MAX } from "../requests/decode.ts";
+import { jsonBytes, WARNING_SEPARATOR } from "../requests/respond.ts";
+import { upgradeStream, writeUpgradeHead } from "./upgrade.ts";
+import { serveWatch } from "./watch-stream.ts";
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+export interface FrontOptions {
+  readonly handle: Transport;
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  /** PEM of CAs whose client certificates name users; none = client certificates are not asked for. */
+  readonly clientCas: readonly string[];
+  readonly log: Logger;
+}
+
+export interface Front {
+  readonly port: number;
+  /** Ends watches and connections, then the port. */
+  close(): Promise<void>;
+}
+
+/** kube-apiserver's defaults for requests at once (--max-requests-inflight, --max-mutating-requests-inflight). */
+const READS_MAX = 400;
+const WRITES_MAX = 200;
+const RETRY_AFTER_SECONDS = 1;
+/** As --request-timeout: no answer within this time is a timeout. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** A body that comes slower than this is given up. */
+const BODY_TIMEOUT_MS = 60_000;
+/** A body too large is read on so far that its sender sees the answer. */
+const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
+const URL_LENGTH_MAX = 64 * 1024;
+const HEADER_BYTES_MAX = 256 * 1024;
+/** kube-apiserver compresses from here on. */
+const GZIP_BYTES_MIN = 128 * 1024;
+const KEEP_ALIVE_MS = 120_000;
+const CLOSE_GRACE_MS = 250;
+
+interface InFlight {
+  reads: number;
+  writes: number;
+}
+
+const isLongRunning = (url: string): boolean =>
+  /[?&]watch=(1|true)\b/.test(url) || /\/(portforward|exec|attach|log|proxy)(\?|\/|$)/.test(url);
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS";
+
+function headersOf(request: Request): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":") || value === undefined) continue;
+    headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return headers;
+}
+
+/** Bytes of the body; one more than allowed when it is too large, so that the pipeline refuses it. */
+function readBody(request: Request): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => reject(timeout("the body of the request did not come in time")), BODY_TIMEOUT_MS);
+    const settle = (then: () => void) => (): void => {
+      clearTimeout(timer);
+      then();
+    };
+    request.on("data", (chunk: Buffer) => {
+      if (size <= BODY_BYTES_MAX) chunks.push(chunk);
+      size += chunk.length;
+      if (size > DRAIN_BYTES_MAX) {
+        clearTimeout(timer);
+        reject(requestEntityTooLarge(`Request entity too large: limit is ${BODY_BYTES_MAX}`));
+        request.destroy();
+      }
+    });
+    request.on(
+      "end",
+      settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))),
+    );
+    request.on("error", (error) => settle(() => reject(badRequest(`the body of the request broke off: ${error.message}`)))());
+    request.on(
+      "aborted",
+      settle(() => reject(badRequest("the body of the request broke off"))),
+    );
+  });
+}
+
+/** The user that a verified client certificate names; `refused` for one that no known CA signed. */
+function certificateUser(socket: TLSSocket): UserInfo | "refused" | undefined {
+  const certificate = socket.getPeerCertificate?.();
+  if (!certificate || Object.keys(certificate).length === 0) return undefined;
+  if (!socket.authorized) return "refused";
+  const { CN, O } = certificate.subject as unknown as { CN?: string | string[]; O?: string | string[] };
+  const list = (value: string | string[] | undefined): readonly string[] =>
+    value === undefined ? [] : Array.isArray(value) ? value : [value];
+  return { username: list(CN)[0] ?? "", groups: [...list(O), "system:authenticated"] };
+}
+
+function compress(bytes: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => gzip(bytes, { level: 1 }, (error, packed) => (error ? reject(error) : resolve(packed))));
+}
+
+const acceptsGzip = (request: Request): boolean => /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  response.setHeader("audit-id", randomUUID());
+  response.setHeader("cache-control", "no-cache, private");
+  for (const [name, value] of Object.entries(headers)) {
+    response.setHeader(name, name === "warning" ? value.split(WARNING_SEPARATOR) : value);
+  }
+}
+
+async function sendBytes(request: Request, response: Response, answer: Extract<ApiResponse, { kind: "object" | "bytes" }>): Promise<void> {
+  const plain = answer.kind === "bytes" ? answer.bytes : jsonBytes(answer.object);
+  const packed = plain.byteLength >= GZIP_BYTES_MIN && acceptsGzip(request) ? await compress(plain) : undefined;
+  if (response.destroyed || response.headersSent) return;
+  setHeaders(response, answer.headers);
+  if (packed) {
+    response.setHeader("content-encoding", "gzip");
+    response.setHeader("vary", "Accept-Encoding");
+  }
+  const bytes = packed ?? plain;
+  response.setHeader("content-length", bytes.byteLength);
+  response.statusCode = answer.status;
+  if (request.method === "HEAD") response.end();
+  else response.end(bytes);
+}
+
+const errorAnswer = (error: unknown): Extract<ApiResponse, { kind: "object" }> => {
+  const status = statusOf(error);
+  return {
+    kind: "object",
+    status: status.code,
+    headers: { "content-type": "application/json", ...(error as ApiError).headers },
+    object: status,
+  };
+};
+
+/** The first of: the answer, or a timeout. */
+function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(timeout(`the request did not finish within ${REQUEST_TIMEOUT_MS / 1000} seconds; try again`)),
+      REQUEST_TIMEOUT_MS,
+    );
+    const done = (): void => clearTimeout(timer);
+    answer.then(resolve, reject).finally(done);
+  });
+}
+
+function apiRequest(request: Request, user: UserInfo | undefined, body: Uint8Array | undefined, signal: AbortSignal): ApiRequest {
+  const url = request.url ?? "/";
+  const mark = url.indexOf("?");
+  return {
+    method: request.method ?? "GET",
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? "" : url.slice(mark + 1),
+    headers: headersOf(request),
+    ...(body === undefined ? {} : { body }),
+    ...(user ? { user } : {}),
+    signal,
+  };
+}
+
+const socketOf = (request: Request): TLSSocket =>
+  ("stream" in request && request.stream?.session ? request.stream.session.socket : request.socket) as TLSSocket;
+
+export function listen(options: FrontOptions): Promise<Front> {
+  const { handle, log } = options;
+  const inFlight: InFlight = { reads: 0, writes: 0 };
+  const users = new WeakMap<object, { readonly user: UserInfo | "refused" | undefined }>();
+  const sockets = new Set<Socket>();
+
+  const userOf = (request: Request): UserInfo | undefined => {
+    const socket = socketOf(request);
+    let known = users.get(socket);
+    if (!known) {
+      known = { user: options.clientCas.length > 0 ? certificateUser(socket) : undefined };
+      users.set(socket, known);
+    }
+    // A bearer token speaks louder than a certificate of an unknown CA.
+    if (known.user === "refused") {
+      if (request.headers.authorization === undefined) throw unauthorized();
+      return undefined;
+    }
+    return known.user;
+  };
+
+  const takeSlot = (request: Request): (() => void) => {
+    const kind = isRead(request.method ?? "GET") ? "reads" : "writes";
+    if (isLongRunning(request.url ?? "")) return () => {};
+    if (inFlight[kind] >= (kind === "reads" ? READS_MAX : WRITES_MAX)) {
+      throw tooManyRequests("too many requests at once, please try again later", RETRY_AFTER_SECONDS);
+    }
+    inFlight[kind] += 1;
+    return () => {
+      inFlight[kind] -= 1;
+    };
+  };
+
+  const serve = async (request: Request, response: Response): Promise<void> => {
+    const abort = new AbortController();
+    response.on("close", () => abort.abort());
+    let release = (): void => {};
+    try {
+      if ((request.url ?? "").length > URL_LENGTH_MAX) throw badRequest(`the URL is longer than ${URL_LENGTH_MAX} characters`);
+      release = takeSlot(request);
+      const user = userOf(request);
+      const method = request.method ?? "GET";
+      const body = isRead(method) ? undefined : await readBody(request);
+      const answer = handle(apiRequest(request, user, body, abort.signal));
+      const result = await (isLongRunning(request.url ?? "") ? answer : withinTime(answer));
+      if (response.destroyed) return;
+      if (result.kind === "watch") {
+        setHeaders(response, result.headers);
+        serveWatch(response, result);
+      } else if (result.kind === "upgrade")
+        throw badRequest("you must upgrade the connection of this request: use HTTP/1.1 with Connection: Upgrade");
+      else await sendBytes(request, response, result);
+    } catch (error) {
+      if (response.destroyed) return;
+      if ((error as { status?: unknown }).status === undefined)
+        log.error("fault in the HTTPS front", { error: String((error as Error).stack ?? error) });
+      if (response.headersSent) response.destroy();
+      else await sendBytes(request, response, errorAnswer(error)).catch(() => response.destroy());
+    } finally {
+      release();
+    }
+  };
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    socket.on("error", () => socket.destroy());
+    try {
+      const result = await handle(apiRequest(request, userOf(request), undefined, new AbortController().signal));
+      if (result.kind === "upgrade") {
+        writeUpgradeHead(socket, 101, result.headers);
+        result.accept(upgradeStream(socket, head));
+        return;
+      }
+      const answer =
+        result.kind === "object" || result.kind === "bytes" ? result : errorAnswer(badRequest("this request cannot be upgraded"));
+      writeUpgradeHead(socket, answer.status, answer.headers);
+      socket.end(answer.kind === "bytes" ? answer.bytes : jsonBytes(answer.object));
+    } catch (error) {
+      const answer = errorAnswer(error);
+      writeUpgradeHead(socket, answer.status, answer.headers);
+      socket.end(jsonBytes(answer.object));
+    }
+  };
+
+  const server: Http2SecureServer = http2.createSecureServer({
+    allowHTTP1: true,
+    cert: options.certificate,
+    key: options.key,
+    minVersion: "TLSv1.2",
+    ...(options.clientCas.length > 0 ? { requestCert: true, rejectUnauthorized: false, ca: [...options.clientCas] } : {}),
+    maxSessionMemory: 256,
+    settings: { maxConcurrentStreams: 1_000, initialWindowSize: 1024 * 1024 },
+    ...{ maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MS },
+  });
+  server.on("request", (request, response) => void serve(request, response));
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void upgrade(request, socket, head));
+  server.on("secureConnection", (socket) => {
+    socket.setNoDelay(true);
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+  });
+  server.on("sessionError", () => {});
+  server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error: error.message }));
+  server.setTimeout(0);
+
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve({
+        port: typeof address === "object" && address ? address.port : options.port,
+        close: () => closeServer(server, sockets),
+      });
+    });
+  });
+}
+
+function closeServer(server: Http2SecureServer, sockets: ReadonlySet<Socket>): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, CLOSE_GRACE_MS);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    // Idle keep-alive connections and watches would hold the port open.
+    for (const socket of sockets) socket.end();
+  });
+}

@@ -1,0 +1,145 @@
+// A whole server on a port: credentials, store, kinds, pipeline, HTTPS. Here: putting it together and taking it apart.
+// Not here: flags (serve.ts), each part.
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { UserInfo } from "../../api/meta/transport.ts";
+import { type Logger, silentLogger } from "../../runtime/base/log.ts";
+import type { KeyPair } from "../../runtime/base/pki.ts";
+import { cryptoRandom } from "../../runtime/base/real/crypto-random.ts";
+import { systemClock } from "../../runtime/base/real/system-clock.ts";
+import type { Authenticator } from "../auth-seam.ts";
+import { builtinTypes } from "../builtin/index.ts";
+import { type ApiServer, createApiServer } from "../server.ts";
+import type { Store } from "../store/store.ts";
+import { createMemoryStore } from "../store/memory.ts";
+import { type Credentials, loadCredentials } from "./credentials.ts";
+import { type Front, listen } from "./https-front.ts";
+import { kubeconfigText } from "./kubeconfig.ts";
+
+export interface StartOptions {
+  /** 0 = any free port. Default 0. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly bindAddress?: string;
+  /** Keeps objects, CA and keys over restarts. Default: nothing is kept. */
+  readonly dataDir?: string;
+  /** Users by bearer token, beside the admin token that is made at each start. */
+  readonly tokens?: ReadonlyMap<string, UserInfo>;
+  /** PEM of a CA whose client certificates name users, beside the server's own. */
+  readonly clientCa?: string;
+  /** Serving certificate instead of one from the own CA. */
+  readonly serving?: KeyPair;
+  /** Default RBAC. */
+  readonly authorizationMode?: "RBAC" | "AlwaysAllow";
+  /** Directories of CustomResourceDefinitions (YAML or JSON) that are served when this returns. */
+  readonly crdDirs?: readonly string[];
+  /** Garbage collection, namespace clean-up and the like. Default true. */
+  readonly backgroundControllers?: boolean;
+  readonly log?: Logger;
+}
+
+export interface RunningApiServer {
+  readonly url: string;
+  readonly port: number;
+  /** PEM that clients trust. */
+  readonly ca: string;
+  /** Text of a kubeconfig of a user in system:masters. */
+  readonly adminKubeconfig: string;
+  /** Bearer token of the same user. */
+  readonly token: string;
+  /** The server in process. */
+  readonly server: ApiServer;
+  stop(): Promise<void>;
+}
+
+const ADMIN: UserInfo = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+const TOKEN_BYTES = 24;
+
+const hostForUrl = (address: string): string => {
+  if (address === "0.0.0.0" || address === "::" || address === "") return "127.0.0.1";
+  return address.includes(":") ? `[${address}]` : address;
+};
+
+function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Authenticator {
+  return {
+    authenticate(request) {
+      const [scheme = "", token = ""] = (request.headers.authorization ?? "").split(" ");
+      if (scheme.toLowerCase() !== "bearer" || token === "") return { outcome: "none" };
+      const user = tokens.get(token);
+      return user ? { outcome: "user", user } : { outcome: "refused", reason: "unknown token" };
+    },
+  };
+}
+
+export async function startApiServer(options: StartOptions = {}): Promise<RunningApiServer> {
+  const bindAddress = options.bindAddress ?? "127.0.0.1";
+  if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  const credentials = loadCredentials({
+    clock: systemClock,
+    directory: options.dataDir === undefined ? undefined : join(options.dataDir, "pki"),
+    names: namesFor(bindAddress),
+    serving: options.serving,
+  });
+  const store: Store = createMemoryStore();
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const server = createApiServer({
+    clock: systemClock,
+    random: cryptoRandom,
+    store,
+    types: builtinTypes(),
+    authenticator: tokenAuthenticator(new Map([...(options.tokens ?? []), [token, ADMIN]])),
+    log: options.log ?? silentLogger,
+  });
+  server.start();
+  const front = await listen({
+    handle: server.handle,
+    host: bindAddress,
+    port: options.port ?? 0,
+    certificate: credentials.serving.certificate,
+    key: credentials.serving.key,
+    clientCas: [credentials.ca.certificate, ...(options.clientCa === undefined ? [] : [options.clientCa])],
+    log: options.log ?? silentLogger,
+  });
+  return running(options, bindAddress, credentials, server, front, token);
+}
+
+function running(
+  options: StartOptions,
+  bindAddress: string,
+  credentials: Credentials,
+  server: ApiServer,
+  front: Front,
+  token: string,
+): RunningApiServer {
+  const url = `https://${hostForUrl(bindAddress)}:${front.port}`;
+  const ca = options.serving ? options.serving.certificate : credentials.ca.certificate;
+  return {
+    url,
+    port: front.port,
+    ca,
+    adminKubeconfig: kubeconfigText({ url, ca, client: credentials.admin }),
+    token,
+    server,
+    async stop() {
+      server.stop();
+      await front.close();
+      server.store.close();
+    },
+  };
+}
+
+const namesFor = (bindAddress: string): readonly string[] => {
+  const names = [
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "127.0.0.1",
+    "::1",
+  ];
+  return bindAddress === "" || bindAddress === "0.0.0.0" || bindAddress === "::" || names.includes(bindAddress)
+    ? names
+    : [...names, bindAddress];
+};
