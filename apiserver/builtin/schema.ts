@@ -18,6 +18,11 @@ const SCALARS: Readonly<Record<ScalarCode, JsonSchema>> = {
 };
 const ANYTHING: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
+const TYPE_NAME = Symbol("name of the served type");
+
+/** e.g. `core.PodSpec`: which served type a schema (also with markers added) was made from. */
+export const typeNameOf = (schema: JsonSchema): string | undefined => (schema as { readonly [TYPE_NAME]?: string })[TYPE_NAME];
+
 /** Defaults that are part of a list key, so that apply can tell entries apart before defaults run. */
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { "core.ContainerPort.protocol": "TCP", "core.ServicePort.protocol": "TCP" };
 
@@ -69,7 +74,8 @@ export function createSchemas(types: TypeSet): SchemaSource {
       if (field.required) required.push(field.name);
     }
     underWay.delete(key);
-    const schema: JsonSchema = {
+    const schema: JsonSchema & { readonly [TYPE_NAME]: string } = {
+      [TYPE_NAME]: key,
       type: "object",
       properties,
       ...(required.length === 0 ? {} : { required }),
