@@ -16,6 +16,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./client.ts";
+import { frozen } from "../schema/equal.ts";
 
 export interface TransportClientOptions {
   readonly transport: Transport;
@@ -142,7 +143,7 @@ function parse(bytes: Uint8Array, contentType: string, status: number): unknown 
   const text = decoder.decode(bytes);
   if (!contentType.includes("json")) return text;
   try {
-    return JSON.parse(text);
+    return frozen(JSON.parse(text));
   } catch {
     throw new Error(`the server answered HTTP ${status} with a body that is not JSON: ${text.slice(0, 200)}`);
   }
@@ -208,7 +209,7 @@ async function watch<K extends KubeObject>(
     event: (event) => {
       if (over) return false;
       if (event.type === "ERROR") finish(new StatusError(statusOf(event.object, 500)));
-      else handler.event(event as WatchEvent<K>);
+      else handler.event(frozen(event) as WatchEvent<K>);
       return !over;
     },
     end: () => finish(),
