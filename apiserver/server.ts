@@ -8,8 +8,10 @@ import { type Logger, silentLogger } from "../runtime/base/log.ts";
 import type { Random } from "../runtime/base/random.ts";
 import type { AdmissionPlugin } from "./admission-seam.ts";
 import { allowAll, type Authenticator, type Authorizer } from "./auth-seam.ts";
+import { ensureObjects, systemNamespaces } from "./bootstrap.ts";
 import type { PathHandler, ServerContext } from "./context.ts";
 import { healthPaths, VERSION } from "./health.ts";
+import type { ApiObject } from "./object.ts";
 import { createRegistry, type Registry, type ResourceType } from "./registry.ts";
 import type { Core } from "./requests/call.ts";
 import { createFieldManagement } from "./requests/field-management.ts";
@@ -34,6 +36,8 @@ export interface ApiServerOptions {
   readonly admission?: readonly AdmissionPlugin[] | ((server: ServerContext) => readonly AdmissionPlugin[]);
   /** In the order they start. */
   readonly background?: readonly BackgroundController[];
+  /** Made at the start when they are missing, after the system namespaces (RBAC's roles). */
+  readonly objects?: readonly ApiObject[];
   /** Discovery, OpenAPI and others; health and version are always there. */
   readonly paths?: readonly PathHandler[];
   readonly log?: Logger;
@@ -43,8 +47,8 @@ export interface ApiServer extends ServerContext {
   readonly handle: Transport;
   readonly registry: Registry;
   readonly store: Store;
-  /** Starts background controllers. Requests are answered before that too. */
-  start(): void;
+  /** Makes the system's own objects and starts background controllers. Requests are answered before that too. */
+  start(): Promise<void>;
   /** Ends background controllers; the store stays open. */
   stop(): void;
   readonly version: typeof VERSION;
@@ -102,9 +106,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   return Object.assign(core, {
     version: VERSION,
-    start() {
+    async start() {
       if (started) return;
       started = true;
+      await ensureObjects(core, [...systemNamespaces(), ...(options.objects ?? [])]);
       for (const controller of options.background ?? []) stops.push(controller(core));
     },
     stop() {

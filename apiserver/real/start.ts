@@ -10,10 +10,13 @@ import { cryptoRandom } from "../../runtime/base/real/crypto-random.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
 import type { Authenticator } from "../auth-seam.ts";
 import { builtinTypes } from "../builtin/index.ts";
+import { discoveryPaths } from "../discovery/index.ts";
+import { openApiPaths } from "../openapi/index.ts";
 import { type ApiServer, createApiServer } from "../server.ts";
 import type { Store } from "../store/store.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { type Credentials, loadCredentials } from "./credentials.ts";
+import { openFileStore } from "./file-store.ts";
 import { type Front, listen } from "./https-front.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 
@@ -81,17 +84,20 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
     names: namesFor(bindAddress),
     serving: options.serving,
   });
-  const store: Store = createMemoryStore();
+  const log = options.log ?? silentLogger;
+  const store: Store =
+    options.dataDir === undefined ? createMemoryStore() : openFileStore({ directory: join(options.dataDir, "store"), log });
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const server = createApiServer({
     clock: systemClock,
     random: cryptoRandom,
     store,
     types: builtinTypes(),
+    paths: [...discoveryPaths, ...openApiPaths],
     authenticator: tokenAuthenticator(new Map([...(options.tokens ?? []), [token, ADMIN]])),
-    log: options.log ?? silentLogger,
+    log,
   });
-  server.start();
+  await server.start();
   const front = await listen({
     handle: server.handle,
     host: bindAddress,
@@ -99,7 +105,7 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
     certificate: credentials.serving.certificate,
     key: credentials.serving.key,
     clientCas: [credentials.ca.certificate, ...(options.clientCa === undefined ? [] : [options.clientCa])],
-    log: options.log ?? silentLogger,
+    log,
   });
   return running(options, bindAddress, credentials, server, front, token);
 }
