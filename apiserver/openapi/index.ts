@@ -104,7 +104,7 @@ function mustTakeJson(request: ApiRequest): void {
   }
 }
 
-function handle(request: ApiRequest, path: string, server: ServerContext): ApiResponse | undefined {
+function handle(request: ApiRequest, path: string, server: ServerContext): ApiResponse {
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
   const documents = documentsOf(server.registry);
   if (path === INDEX)
@@ -122,7 +122,7 @@ function handle(request: ApiRequest, path: string, server: ServerContext): ApiRe
     );
   }
   const types = documents.groups.get(path.slice(INDEX.length + 1));
-  if (!types) return undefined;
+  if (!types) return { kind: "bytes", status: 404, headers: {}, bytes: new Uint8Array() };
   const fixed = new URLSearchParams(request.query).get("hash") === groupHash(types);
   return answer(request, groupDocument(types), "application/json", fixed ? { "cache-control": "public, immutable" } : {});
 }

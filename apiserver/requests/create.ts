@@ -91,8 +91,8 @@ async function createNamed(call: Call, named: ApiObject, { options, verb, option
 export async function handleCreate(call: Call): Promise<ApiResponse> {
   const options = writeOptions(call.request, call.query, "CreateOptions");
   const body = dedupOwners(call, bodyObject(call, options.fieldValidation, "create"));
-  if (call.type.virtual) return answerVirtual(call, body, options.dryRun);
   const tracked = call.core.fields.track(call.type, undefined, body, options.fieldManager, "", call.core.clock.nowMs());
+  if (call.type.virtual) return answerVirtual(call, tracked, options.dryRun);
   const created = await createObject(call, tracked, { options, verb: "create", optionsReviewed: options.review });
   return answerObject(call, 201, created);
 }
