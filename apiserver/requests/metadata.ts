@@ -183,11 +183,12 @@ function managedFieldsCauses(object: ApiObject): readonly StatusCause[] {
   return causes;
 }
 
-function finalizerCauses(finalizers: readonly string[] | undefined): readonly StatusCause[] {
+/** Built-in kinds want a prefix on every name that is not standard; custom resources do not (`machine.cluster.x-k8s.io` is one). */
+function finalizerCauses(finalizers: readonly string[] | undefined, custom: boolean): readonly StatusCause[] {
   const causes: StatusCause[] = [];
   for (const finalizer of finalizers ?? []) {
     for (const message of qualifiedNameErrors(finalizer)) causes.push(fieldInvalid("metadata.finalizers", finalizer, message));
-    if (!finalizer.includes("/") && !FINALIZER_NAMES_WITHOUT_PREFIX.has(finalizer)) {
+    if (!custom && !finalizer.includes("/") && !FINALIZER_NAMES_WITHOUT_PREFIX.has(finalizer)) {
       causes.push(fieldInvalid("metadata.finalizers", finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
     }
   }
@@ -223,7 +224,7 @@ export function metadataCauses(type: ResourceType, object: ApiObject): readonly 
     ...labelCauses(metadata.labels),
     ...annotationCauses(metadata.annotations),
     ...ownerCauses(metadata.ownerReferences),
-    ...finalizerCauses(metadata.finalizers),
+    ...finalizerCauses(metadata.finalizers, type.custom),
     ...managedFieldsCauses(object),
   ];
 }
