@@ -16,7 +16,7 @@ export function createLogger({ format = "text", verbosity = 0, stream = process.
   const time = winston.format.timestamp();
   const logger = winston.createLogger({
     level: verbosity >= DEBUG_FROM ? "debug" : "info",
-    format: winston.format.combine(time, format === "json" ? winston.format.json() : winston.format.printf(textLine)),
+    format: winston.format.combine(time, winston.format.printf(format === "json" ? jsonLine : textLine)),
     transports: [new winston.transports.Stream({ stream })],
   });
   return wrap(logger, {});
@@ -41,6 +41,9 @@ const textLine = (info: winston.Logform.TransformableInfo): string => {
   );
   return `${String(info.timestamp)} ${info.level.toUpperCase().padEnd(5)} ${String(info.message)}${pairs.join("")}`;
 };
+
+const jsonLine = (info: winston.Logform.TransformableInfo): string =>
+  JSON.stringify({ ...(info.fields as LogFields), timestamp: info.timestamp, level: info.level, message: info.message });
 
 const quoted = (value: string | number | boolean): string =>
   typeof value === "string" && (value === "" || /[\s"=]/.test(value)) ? JSON.stringify(value) : String(value);

@@ -1,0 +1,141 @@
+// Tables of the small parts: patches, conditions, gates, metrics, rate limit.
+import { describe, expect, it } from "@jest/globals";
+import type { Condition } from "../api/meta/object.ts";
+import { VirtualClock } from "./base/virtual-clock.ts";
+import { because, compareConditionTypes, firstHit, isFalse, isTrue, setConditions } from "./conditions.ts";
+import { parseFeatureGates } from "./feature-gates.ts";
+import { compareVersions } from "./fold.ts";
+import { createMetrics } from "./metrics.ts";
+import { metricsText } from "./metrics-text.ts";
+import { mergePatch } from "./patch.ts";
+import { rateLimited } from "./rate-limit.ts";
+
+describe("merge patch by difference", () => {
+  it.each([
+    ["equal", { a: 1, b: [1, { c: 2 }] }, { b: [1, { c: 2 }], a: 1 }, undefined],
+    ["changed and added", { a: 1 }, { a: 2, b: 3 }, { a: 2, b: 3 }],
+    ["removed becomes null", { a: 1, b: 2 }, { a: 1 }, { b: null }],
+    ["undefined counts as absent", { a: 1, b: undefined }, { a: 1 }, undefined],
+    ["nested", { a: { x: 1, y: 2 } }, { a: { x: 1, y: 3 } }, { a: { y: 3 } }],
+    ["lists are replaced whole", { a: [1, 2] }, { a: [1] }, { a: [1] }],
+    ["a map replaces a scalar whole", { a: 1 }, { a: { x: 1 } }, { a: { x: 1 } }],
+    ["0, false and empty are values", { a: 1, b: true, c: "x" }, { a: 0, b: false, c: "" }, { a: 0, b: false, c: "" }],
+  ])("%s", (_title, before, after, patch) => expect(mergePatch(before, after)).toEqual(patch));
+});
+
+describe("conditions", () => {
+  const old: readonly Condition[] = [
+    { type: "Ready", status: "False", reason: "NotReady", message: "a", lastTransitionTime: "t0", observedGeneration: 1 },
+    { type: "Paused", status: "False", reason: "NotPaused", message: "", lastTransitionTime: "t0", observedGeneration: 1 },
+  ];
+
+  it("the first check that hits decides", () => {
+    const checks = [(v: number) => v > 2 && because("Big", "too big"), (v: number) => v > 1 && because("Middling", "", "Unknown")];
+    expect(firstHit("Small", checks, 3)).toEqual({ type: "Small", status: "False", reason: "Big", message: "too big" });
+    expect(firstHit("Small", checks, 2)).toEqual({ type: "Small", status: "Unknown", reason: "Middling", message: "" });
+    expect(firstHit("Small", checks, 1)).toBeUndefined();
+  });
+
+  it("the time moves with the status, not with reason or message", () => {
+    const next = setConditions(old, [isFalse("Ready", "Other", "b"), isTrue("Paused")], "t1", 2);
+    expect(next.map((c) => `${c.type} ${c.reason} ${c.lastTransitionTime} ${c.observedGeneration}`)).toEqual([
+      "Ready Other t0 2",
+      "Paused Paused t1 2",
+    ]);
+  });
+
+  it("nothing new returns the same list", () => {
+    expect(setConditions(old, [isFalse("Ready", "NotReady", "a")], "t1", 1)).toBe(old);
+  });
+
+  it("well-known types lead, unknown ones follow by name, Paused and Deleting are last", () => {
+    const types = ["Deleting", "Zeta", "Ready", "Alpha", "Paused", "Available", "ScalingUp"];
+    expect(types.sort(compareConditionTypes)).toEqual(["Available", "Ready", "ScalingUp", "Alpha", "Zeta", "Paused", "Deleting"]);
+  });
+});
+
+describe("feature gates", () => {
+  const known = {
+    RuntimeSDK: { default: false, stage: "Beta" },
+    InPlaceUpdates: { default: false, stage: "Alpha", needs: ["RuntimeSDK"] },
+    Checks: { default: true, stage: "Beta" },
+  } as const;
+
+  it.each([
+    ["", "Checks=true InPlaceUpdates=false RuntimeSDK=false"],
+    ["RuntimeSDK=true, InPlaceUpdates=True", "Checks=true InPlaceUpdates=true RuntimeSDK=true"],
+    ["Checks=false,", "Checks=false InPlaceUpdates=false RuntimeSDK=false"],
+  ])("%s", (flag, expected) =>
+    expect(
+      parseFeatureGates(known, flag)
+        .all()
+        .map(([n, v]) => `${n}=${v}`)
+        .join(" "),
+    ).toBe(expected),
+  );
+
+  it.each([
+    ["Runtime=true", "unknown feature gate Runtime; known are Checks, InPlaceUpdates, RuntimeSDK"],
+    ["toString=true", "unknown feature gate toString"],
+    ["RuntimeSDK", 'invalid feature gate "RuntimeSDK": write Name=true or Name=false'],
+    ["RuntimeSDK=yes", "invalid feature gate"],
+    ["InPlaceUpdates=true", "InPlaceUpdates needs RuntimeSDK: add RuntimeSDK=true or set InPlaceUpdates=false"],
+  ])("%s is refused", (flag, message) => expect(() => parseFeatureGates(known, flag)).toThrow(message));
+
+  it("asking for an unknown gate is a fault, not off", () => {
+    expect(() => parseFeatureGates(known).enabled("Runtime")).toThrow("unknown feature gate Runtime");
+  });
+});
+
+describe("resource versions", () => {
+  it.each([
+    ["9", "10", -1],
+    ["10", "10", 0],
+    ["18446744073709551616", "18446744073709551615", 1],
+    ["", "1", Number.NaN],
+    ["abc", "1", Number.NaN],
+  ])("%s and %s", (a, b, sign) => expect(Math.sign(compareVersions(a, b))).toBe(sign));
+});
+
+describe("metrics", () => {
+  it("are written as Prometheus reads them", () => {
+    const metrics = createMetrics();
+    metrics.add({ name: "requests_total", help: "Requests", type: "counter" }, { code: "200", path: 'a"b' });
+    metrics.add({ name: "requests_total", help: "Requests", type: "counter" }, { path: 'a"b', code: "200" });
+    const seconds = { name: "duration_seconds", help: "Length", type: "histogram", buckets: [0.1, 1] } as const;
+    for (const value of [0.1, 0.5, 3]) metrics.observe(seconds, {}, value);
+    expect(metricsText(metrics).split("\n")).toEqual([
+      "# HELP duration_seconds Length",
+      "# TYPE duration_seconds histogram",
+      'duration_seconds_bucket{le="0.1"} 1',
+      'duration_seconds_bucket{le="1"} 2',
+      'duration_seconds_bucket{le="+Inf"} 3',
+      "duration_seconds_sum 3.6",
+      "duration_seconds_count 3",
+      "# HELP requests_total Requests",
+      "# TYPE requests_total counter",
+      'requests_total{code="200",path="a\\"b"} 2',
+      "",
+    ]);
+  });
+});
+
+describe("rate limit", () => {
+  it("lets a burst through, then so many a second, in order", async () => {
+    const clock = new VirtualClock();
+    const sent: string[] = [];
+    const limited = rateLimited(
+      async (r) => {
+        sent.push(`${r.path}@${clock.nowMs()}`);
+        return { kind: "object", status: 200, headers: {}, object: {} };
+      },
+      clock,
+      { qps: 10, burst: 2 },
+    );
+    const all = ["1", "2", "3", "4"].map((path) => limited({ method: "GET", path, query: "", headers: {} }));
+    do await new Promise((done) => setImmediate(done));
+    while (clock.runNext());
+    await Promise.all(all);
+    expect(sent).toEqual(["1@0", "2@0", "3@100", "4@200"]);
+  });
+});
