@@ -46,7 +46,8 @@ function npm(...args) {
     shell: process.platform === "win32",
   });
   if (done.error) fail(`npm could not be started (${done.error.message}); install Node.js with npm and try again`);
-  if (done.status !== 0) fail(`npm ${args.join(" ")} failed; see the lines above, mend the cause (often the network or a proxy) and run again`);
+  if (done.status !== 0)
+    fail(`npm ${args.join(" ")} failed; see the lines above, mend the cause (often the network or a proxy) and run again`);
 }
 
 // Two commands started at once in a fresh clone must not install into each other.
@@ -88,7 +89,12 @@ function setUp() {
     npm("ci");
     if (!ownNodeServes) {
       say(`Node ${process.version} is older than ${NODE_MIN.join(".")}: installing Node ${NODE_PINNED} beside it`);
-      npm("install", "--no-save", "--no-package-lock", `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@${NODE_PINNED}`);
+      npm(
+        "install",
+        "--no-save",
+        "--no-package-lock",
+        `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@${NODE_PINNED}`,
+      );
     }
     writeFileSync(stampFile, wanted());
   });
@@ -116,6 +122,7 @@ const targets = {
 
 const [target, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(targets, target ?? "")) fail(`usage: node hack/bootstrap.mjs ${Object.keys(targets).join("|")} ARGS`);
-if (!newEnough(process.version) && Number(process.versions.node.split(".")[0]) < 20) fail(`Node ${process.version} is too old; install Node 20 or newer`);
+if (!newEnough(process.version) && Number(process.versions.node.split(".")[0]) < 20)
+  fail(`Node ${process.version} is too old; install Node 20 or newer`);
 setUp();
 run(targets[target](args));

@@ -4,7 +4,22 @@ import { spawnSync } from "node:child_process";
 const steps: readonly (readonly [string, ...string[]])[] = [
   ["tsc", "-p", "."],
   ["biome", "check", "--error-on-warnings", "."],
-  ["depcruise", "--config", ".dependency-cruiser.cjs", "api", "schema", "controllers", "webhooks", "runtime", "apiserver", "hooks", "extensions", "simulator", "cmd", "hack"],
+  [
+    "depcruise",
+    "--config",
+    ".dependency-cruiser.cjs",
+    "api",
+    "schema",
+    "controllers",
+    "webhooks",
+    "runtime",
+    "apiserver",
+    "hooks",
+    "extensions",
+    "simulator",
+    "cmd",
+    "hack",
+  ],
   ["knip", "--no-progress"],
   ["jest", "--selectProjects", "unit", "--silent"],
 ];
@@ -12,7 +27,10 @@ const steps: readonly (readonly [string, ...string[]])[] = [
 let failed = 0;
 for (const [command, ...args] of steps) {
   const startMs = performance.now();
-  const done = spawnSync(command, args, { stdio: "inherit", env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" } });
+  const done = spawnSync(command, args, {
+    stdio: "inherit",
+    env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
+  });
   const ok = done.status === 0;
   if (!ok) failed++;
   process.stdout.write(`${ok ? "ok    " : "FAILED"} ${command} (${((performance.now() - startMs) / 1000).toFixed(1)} s)\n`);

@@ -1,0 +1,16 @@
+# The image of `theseus`: built files and their packages, nothing else.
+FROM node:24-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+RUN npm run build && npm prune --omit=dev
+
+FROM node:24-bookworm-slim
+WORKDIR /theseus
+COPY --from=build /src/package.json ./
+COPY --from=build /src/node_modules ./node_modules
+COPY --from=build /src/dist ./dist
+COPY --from=build /src/manifests ./manifests
+USER 65532:65532
+ENTRYPOINT ["node", "/theseus/dist/cmd/main.js"]

@@ -1,0 +1,45 @@
+// `npm test`: every suite, then one line over all of them. Here: which suites there are. Not here: how one runs (suites.ts).
+// With names as arguments only those suites run, e.g. `npm test -- unit`.
+import { spawnSync } from "node:child_process";
+import { type Count, runSuite, type Suite } from "./suites.ts";
+
+const MINUTE_MS = 60_000;
+const has = (command: string, ...args: string[]): boolean => spawnSync(command, args, { stdio: "ignore" }).status === 0;
+const missing = (command: string, ...args: string[]): string | undefined =>
+  has(command, ...args) ? undefined : `${command} is not on this machine`;
+
+const jest = (project: string, ...args: string[]): readonly string[] => [
+  process.execPath,
+  "--experimental-vm-modules",
+  "--disable-warning=ExperimentalWarning",
+  "node_modules/jest/bin/jest.js",
+  "--selectProjects",
+  project,
+  ...args,
+];
+
+const suites: readonly Suite[] = [
+  { name: "unit", command: jest("unit"), limitMs: 15 * MINUTE_MS },
+  { name: "system", command: jest("system", "--runInBand"), limitMs: 25 * MINUTE_MS, skip: missing("kubectl", "version", "--client") },
+];
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !suites.some((s) => s.name === name));
+if (unknown.length > 0) {
+  process.stderr.write(`no suite ${unknown.join(", ")}; there are ${suites.map((s) => s.name).join(", ")}\n`);
+  process.exit(64);
+}
+
+const total: { passed: number; failed: number } = { passed: 0, failed: 0 };
+const rows: string[] = [];
+for (const suite of suites) {
+  if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
+  const { passed, failed }: Count = await runSuite(suite);
+  total.passed += passed;
+  total.failed += failed;
+  rows.push(`${suite.name}: ${passed} passed, ${failed} failed${suite.skip ? ` (skipped: ${suite.skip})` : ""}`);
+}
+// The rows end in a bracket or name a suite first, so that only the last line reads as the sum.
+process.stdout.write(`\n${rows.map((row) => `  - ${row}`).join("\n")}\n`);
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
