@@ -9,7 +9,8 @@ import { type Fields, listAt } from "../contract/contract.ts";
 import { isUpdatingInPlace } from "../inplace/marks.ts";
 import { dueForRollout, ROLLOUT_DUE, templateDifferences } from "../rollout/compare.ts";
 import { type SummaryPart, summary } from "../summary/summary.ts";
-import { isDeleting, type MachineView, type Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import { isDeleting, type MachineView } from "./view.ts";
 
 /** What the checks of one of the two references look at. */
 interface ReferenceView {

@@ -19,7 +19,8 @@ import { writeStatus } from "../lifecycle/status.ts";
 import type { WorkloadCluster, WorkloadClusters } from "../workload/seam.ts";
 import { decidePod } from "./drain.ts";
 import { type DrainResult, drainNode, isUnreachable, podsOf } from "./drain-steps.ts";
-import { clusterKeyOf, findNode, isControlPlane, isDeleting, type MachineView, type Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import { clusterKeyOf, findNode, isControlPlane, isDeleting, type MachineView } from "./view.ts";
 import { readVolumes, waitingVolumes } from "./volumes.ts";
 
 /** Between two looks at a drain or at volumes; nothing in between starts one. */

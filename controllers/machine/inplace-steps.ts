@@ -8,7 +8,8 @@ import type { Client } from "../../runtime/client.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { hasMark, hasPendingHook, PENDING_HOOKS, UPDATE_IN_PROGRESS, UPDATE_MACHINE_HOOK, withoutPendingHook } from "../inplace/marks.ts";
 import { type CallMemories, desiredObjects, failureDelayMs, retryDelayMs, type UpdateMachine, updateDue } from "./inplace.ts";
-import type { MachineView, Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import type { MachineView } from "./view.ts";
 
 /** Writers that meet again and again are a fault; the next run tries anew. */
 const CONFLICTS_MAX = 5;

@@ -6,7 +6,8 @@ import type { OwnerReference } from "../../api/meta/object.ts";
 import { clusterNameLabel } from "../../api/names.ts";
 import { ownerReference } from "../../runtime/controller.ts";
 import { type Fields, isTrueAt, listAt, textAt, type Unstructured } from "../contract/contract.ts";
-import type { MachineView, Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import type { MachineView } from "./view.ts";
 
 const MISSING_RETRY_MS = 30_000;
 const PROVIDER_ID_RETRY_MS = 5_000;

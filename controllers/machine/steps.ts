@@ -19,7 +19,8 @@ import { nodeResource } from "../../api/core/index.ts";
 import { revisionOf } from "./conditions.ts";
 import { nodeMetadataPatch } from "./node-metadata.ts";
 import { adoptionPatch, mergeProvisioned, planBootstrap, planInfrastructure } from "./provision.ts";
-import { isControlPlane, isDeleting, type MachineView, type Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import { isControlPlane, isDeleting, type MachineView } from "./view.ts";
 
 /** A step whose failure is told at the end and does not keep later steps from running. */
 export const independent =

@@ -2,7 +2,8 @@
 import type { Cluster } from "../../api/cluster.ts";
 import type { Node } from "../../api/core/index.ts";
 import type { Machine } from "../../api/machine.ts";
-import type { MachineView, Referenced } from "./view.ts";
+import type { Referenced } from "../contract/read.ts";
+import type { MachineView } from "./view.ts";
 
 export const NOW = "2026-06-01T12:00:00Z";
 export const nowMs = Date.parse(NOW);

@@ -7,23 +7,10 @@ import type { Machine, MachineStatus } from "../../api/machine.ts";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
 import { type ObjectKey, keyText } from "../../api/meta/resource.ts";
-import { isNotFound } from "../../api/meta/status.ts";
 import { machineControlPlaneLabel, machineDeploymentNameLabel } from "../../api/names.ts";
 import { owned, type ReconcileContext } from "../../runtime/controller.ts";
-import { type ContractKind, type ContractRef, contractKind, type Unstructured } from "../contract/contract.ts";
+import { type Referenced, readReferenced } from "../contract/read.ts";
 import { type ConnectionState, isNotConnected, type WorkloadCluster, type WorkloadClusters } from "../workload/seam.ts";
-
-/** The infrastructure or bootstrap object of a Machine. */
-export interface Referenced {
-  readonly ref: ContractRef;
-  readonly kind?: ContractKind;
-  /** Newest version known; a write of ours replaces it. */
-  object?: Unstructured;
-  /** Why it could not be read. */
-  readonly error?: Error;
-  /** Confirmed by the server. */
-  readonly missing: boolean;
-}
 
 export type NodeFinding =
   | { readonly state: "noProviderID" | "notFound" }
@@ -83,8 +70,9 @@ export async function loadMachine(
 ): Promise<MachineView | undefined> {
   const set = ownerSet(machine, context);
   const deployment = set && ownerDeployment(set, context);
-  const bootstrap = await readReference(machine, machine.spec.bootstrap.configRef, context);
-  const infrastructure = await readReference(machine, machine.spec.infrastructureRef, context);
+  const namespace = machine.metadata.namespace ?? "";
+  const bootstrap = await readReferenced(context, namespace, machine.spec.bootstrap.configRef, owned);
+  const infrastructure = await readReferenced(context, namespace, machine.spec.infrastructureRef, owned);
   if (bootstrap === "later" || infrastructure === "later") return undefined;
   const { workload, node } = readNode(machine, cluster, workloadClusters);
   return {
@@ -128,25 +116,6 @@ function ownerDeployment(set: MachineSet, { cache }: ReconcileContext): MachineD
   const deployment = cache.get(machineDeploymentResource, key);
   if (!deployment) throw new Error(`MachineDeployment ${keyText(key)}, which owns MachineSet ${set.metadata.name}, does not exist`);
   return deployment;
-}
-
-/** Cached; what the cache misses is asked live, since only a confirmed "not found" counts. */
-async function readReference(
-  machine: Machine,
-  ref: ContractRef | undefined,
-  context: ReconcileContext,
-): Promise<Referenced | undefined | "later"> {
-  if (!ref?.name) return undefined;
-  const key = { namespace: machine.metadata.namespace ?? "", name: ref.name };
-  try {
-    const kind = contractKind(context.cache, ref);
-    if (!context.watchAlso(owned(kind.resource))) return "later";
-    const cached = context.cache.get(kind.resource, key);
-    return { ref, kind, object: cached ?? (await context.client.get(kind.resource, key)), missing: false };
-  } catch (e) {
-    if (isNotFound(e)) return { ref, kind: contractKind(context.cache, ref), missing: true };
-    return { ref, error: e instanceof Error ? e : new Error(String(e)), missing: false };
-  }
 }
 
 function readNode(

@@ -97,6 +97,8 @@ export function bullet(heading: string, text: string): string {
 
 export interface AggregateSource {
   readonly name: string;
+  /** When it differs from the others'. */
+  readonly kind?: string;
   /** Named first, and sorts its group first. */
   readonly isControlPlane?: boolean;
   /** The condition, nothing when the object does not report it. */
@@ -115,6 +117,7 @@ export interface AggregateOptions {
 }
 
 interface Group {
+  readonly kind: string;
   readonly weight: Weight;
   readonly text: string;
   readonly sources: AggregateSource[];
@@ -128,7 +131,7 @@ export function aggregate(sources: readonly AggregateSource[], options: Aggregat
   const groups = groupsOf(sources, options);
   const worst = worstOf(groups);
   const shown = worst === "info" ? groups.filter((g) => g.text !== "") : groups.filter((g) => g.weight !== "info");
-  const lines = shown.slice(0, GROUPS_MAX).map((g) => bullet(namesOf(g.sources, options.kind), g.text));
+  const lines = shown.slice(0, GROUPS_MAX).map((g) => bullet(namesOf(g), g.text));
   const rest = shown.slice(GROUPS_MAX);
   if (rest.length > 0) lines.push(...restLines(rest, options.kind));
   const result = outcome(worst, options.reasons);
@@ -151,10 +154,11 @@ function groupsOf(sources: readonly AggregateSource[], options: AggregateOptions
     const text = condition
       ? condition.message || (weight === "info" ? "" : condition.reason)
       : `Condition ${options.sourceType ?? options.type} not yet reported`;
-    const key = `${weight}\n${text}`;
+    const kind = source.kind ?? options.kind;
+    const key = `${weight}\n${kind}\n${text}`;
     const group = groups.get(key);
     if (group) group.sources.push(source);
-    else groups.set(key, { weight, text, sources: [source] });
+    else groups.set(key, { kind, weight, text, sources: [source] });
   }
   return [...groups.values()].sort(byGroup);
 }
@@ -170,7 +174,7 @@ const byGroup = (a: Group, b: Group): number =>
   (joined(a) < joined(b) ? -1 : 1);
 const joined = (g: Group): string => g.sources.map((s) => s.name).join(",");
 
-function namesOf(sources: readonly AggregateSource[], kind: string): string {
+function namesOf({ sources, kind }: Group): string {
   const names = sources.slice(0, NAMES_MAX).map((s) => s.name);
   const more = sources.length - names.length;
   const list = more > 0 ? `${names.join(", ")}, ... (${more} more)` : names.join(", ");
