@@ -8,7 +8,16 @@ import { type Logger, silentLogger } from "../../runtime/base/log.ts";
 import type { KeyPair } from "../../runtime/base/pki.ts";
 import { cryptoRandom } from "../../runtime/base/real/crypto-random.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
-import type { Authenticator } from "../auth-seam.ts";
+import {
+  aggregateClusterRoles,
+  type Authorization,
+  authenticators,
+  createAuthorization,
+  defaultRbac,
+  serviceAccountTokens,
+  staticTokens,
+  tokenIssuer,
+} from "../auth/index.ts";
 import { builtinTypes } from "../builtin/index.ts";
 import { discoveryPaths } from "../discovery/index.ts";
 import { openApiPaths } from "../openapi/index.ts";
@@ -19,6 +28,7 @@ import { type Credentials, loadCredentials } from "./credentials.ts";
 import { openFileStore } from "./file-store.ts";
 import { type Front, listen } from "./https-front.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
+import { createTokenSigner } from "./token-signer.ts";
 
 export interface StartOptions {
   /** 0 = any free port. Default 0. */
@@ -64,17 +74,6 @@ const hostForUrl = (address: string): string => {
   return address.includes(":") ? `[${address}]` : address;
 };
 
-function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Authenticator {
-  return {
-    authenticate(request) {
-      const [scheme = "", token = ""] = (request.headers.authorization ?? "").split(" ");
-      if (scheme.toLowerCase() !== "bearer" || token === "") return { outcome: "none" };
-      const user = tokens.get(token);
-      return user ? { outcome: "user", user } : { outcome: "refused", reason: "unknown token" };
-    },
-  };
-}
-
 export async function startApiServer(options: StartOptions = {}): Promise<RunningApiServer> {
   const bindAddress = options.bindAddress ?? "127.0.0.1";
   if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
@@ -88,13 +87,23 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
   const store: Store =
     options.dataDir === undefined ? createMemoryStore() : openFileStore({ directory: join(options.dataDir, "store"), log });
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const tokens = { signer: createTokenSigner(credentials.serviceAccountKey.privateKey), random: cryptoRandom };
+  const users = staticTokens(new Map([...(options.tokens ?? []), [token, ADMIN]]));
+  let authorization: Authorization | undefined;
   const server = createApiServer({
     clock: systemClock,
     random: cryptoRandom,
     store,
-    types: builtinTypes(),
+    types: builtinTypes({ issueToken: tokenIssuer(tokens) }),
     paths: [...discoveryPaths, ...openApiPaths],
-    authenticator: tokenAuthenticator(new Map([...(options.tokens ?? []), [token, ADMIN]])),
+    authenticator: (core) => authenticators(users, serviceAccountTokens(tokens)(core)),
+    authorizer: (core) => {
+      authorization = createAuthorization(core, [options.authorizationMode ?? "RBAC"]);
+      return authorization.authorizer;
+    },
+    admission: () => authorization?.admission ?? [],
+    objects: defaultRbac(),
+    background: options.backgroundControllers === false ? [] : [aggregateClusterRoles],
     log,
   });
   await server.start();
