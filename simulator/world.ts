@@ -1,0 +1,103 @@
+// Everything that plays together: management API, controllers, simulated infrastructure, the updater behind the hooks.
+// Here: wiring without sockets; the clock, chance, hook transport and ports are given. Used by simulations and by `theseus dev`.
+// Not here: who runs the controllers (virtual.ts, cmd/), what a scenario does.
+import { allKinds } from "../api/index.ts";
+import { customResourceDefinition } from "../api/crd.ts";
+import { customResourceDefinitionResource } from "../api/core/index.ts";
+import { isAlreadyExists } from "../api/meta/status.ts";
+import type { ApiServer } from "../apiserver/server.ts";
+import type { Store } from "../apiserver/store/store.ts";
+import { createWorkloadClusters, type WorkloadClustersControl } from "../controllers/workload/clusters.ts";
+import { clusterAccess } from "../extensions/kubeadm-updater/cluster.ts";
+import type { Paces } from "../extensions/kubeadm-updater/engine.ts";
+import { type KubeadmUpdater, kubeadmUpdater } from "../extensions/kubeadm-updater/updater.ts";
+import type { Clock } from "../runtime/base/clock.ts";
+import type { Logger } from "../runtime/base/log.ts";
+import type { Pki } from "../runtime/base/pki.ts";
+import type { Random } from "../runtime/base/random.ts";
+import type { Client } from "../runtime/client.ts";
+import { transportClient } from "../runtime/transport-client.ts";
+import { type HostTimings, simulatedHosts } from "./host/exec.ts";
+import { type Hosts, hostsIn } from "./host/host.ts";
+import { openWorkloadApi } from "./servers.ts";
+import { type SimulatedClusters, simulatedClusters, type WorkloadFront } from "./workload/clusters.ts";
+import { type StateStore, storeState } from "./workload/state.ts";
+
+export interface WorldParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly pki: Pki;
+  readonly server: ApiServer;
+  readonly front: (management: Client) => WorkloadFront;
+  readonly timings: HostTimings;
+  readonly paces?: Paces;
+  readonly patience: (settled: Promise<void>) => Promise<void>;
+}
+
+export interface World {
+  readonly management: Client;
+  readonly state: StateStore;
+  readonly clusters: SimulatedClusters;
+  readonly hosts: Hosts;
+  readonly front: WorkloadFront;
+  readonly workloadClusters: WorkloadClustersControl;
+  readonly updater: KubeadmUpdater;
+  stop(): void;
+}
+
+const ADMIN = { username: "theseus", groups: ["system:masters", "system:authenticated"] };
+
+export const adminClient = (server: ApiServer, fieldManager: string): Client =>
+  transportClient({ transport: server.handle, user: ADMIN, fieldManager });
+
+export function createWorld(parts: WorldParts): World {
+  const { clock, random, log, store, pki, server } = parts;
+  const management = adminClient(server, "manager");
+  const state = storeState(store);
+  const clusters = simulatedClusters({ clock, random, state, openApi: openWorkloadApi({ clock, random, log, store }) });
+  const hosts = hostsIn(state);
+  const front = parts.front(management);
+  const workloadClusters = createWorkloadClusters({ clock, random, log, dial: clusters.dial, pki, management });
+  const updater = kubeadmUpdater({
+    log,
+    paces: parts.paces,
+    patience: parts.patience,
+    openHost: simulatedHosts({ hosts, clusters, clock, timings: parts.timings }),
+    openCluster: async (key) => {
+      const { transport } = await clusters.dial({ cluster: key, kubeconfig: "" });
+      return clusterAccess(transportClient({ transport, fieldManager: "kubeadm-updater" }));
+    },
+  });
+  return {
+    management,
+    state,
+    clusters,
+    hosts,
+    front,
+    workloadClusters,
+    updater,
+    stop() {
+      workloadClusters.stop();
+      clusters.stop();
+    },
+  };
+}
+
+/** Serves every kind of ours; a definition that is there is left as it is when it is the same. */
+export async function installKinds(client: Client): Promise<void> {
+  for (const kind of allKinds) {
+    const definition = customResourceDefinition(kind);
+    await client
+      .apply(customResourceDefinitionResource, definition, { fieldManager: "theseus-install", force: true })
+      .catch((e: unknown) => {
+        if (!isAlreadyExists(e)) throw e;
+      });
+  }
+}
+
+/** Workload clusters and their machines as they were before the process ended. */
+export async function resumeClusters(world: World): Promise<void> {
+  for (const { key } of world.state.list("clusters")) world.clusters.open(key);
+}
