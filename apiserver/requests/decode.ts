@@ -2,6 +2,7 @@
 import { parseDocument } from "yaml";
 import type { ApiRequest } from "../../api/meta/transport.ts";
 import { badRequest, requestEntityTooLarge, unsupportedMediaType } from "../errors.ts";
+import { decodeProtobuf, type ProtobufError } from "../protobuf/decode.ts";
 import { BodyError, type Parsed, parseJson } from "./json.ts";
 
 /** kube-apiserver's limit, bytes. */
@@ -10,7 +11,7 @@ const YAML_DEPTH_MAX = 2_000;
 /** Aliases in YAML may multiply a body; more than this is an attack. */
 const YAML_ALIASES_MAX = 100;
 
-export type BodyMedia = "json" | "yaml" | "cbor" | "protobuf";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 /** The media type of a body, without parameters; `application/json` when none is given. */
 export const contentTypeOf = (request: ApiRequest): string =>
@@ -20,10 +21,12 @@ const text = new TextDecoder("utf-8");
 
 /** Bytes of the body as text. Throws RequestEntityTooLarge. */
 export function bodyText(bytes: Uint8Array): string {
-  if (bytes.byteLength > BODY_BYTES_MAX) {
-    throw requestEntityTooLarge(`Request entity too large: limit is ${BODY_BYTES_MAX}`);
-  }
+  checkSize(bytes);
   return text.decode(bytes);
+}
+
+function checkSize(bytes: Uint8Array): void {
+  if (bytes.byteLength > BODY_BYTES_MAX) throw requestEntityTooLarge(`Request entity too large: limit is ${BODY_BYTES_MAX}`);
 }
 
 /** YAML 1.1 as sigs.k8s.io/yaml reads it: `y` and `on` are booleans, doubled keys are told. Throws BodyError. */
@@ -88,17 +91,29 @@ function plainJson(value: unknown): unknown {
   return typeof value === "bigint" ? Number(value) : value;
 }
 
-/** The body as a value. @param mergeDuplicates see parseJson   Throws BadRequest, UnsupportedMediaType, RequestEntityTooLarge. */
+/** The body as a value. @param mergeDuplicates see parseJson; typed kinds may also come as protobuf   Throws BadRequest, UnsupportedMediaType, RequestEntityTooLarge. */
 export function decodeBody(request: ApiRequest, mergeDuplicates: boolean): Parsed {
   const { body } = request;
   if (body !== undefined && !(body instanceof Uint8Array)) return { value: body, duplicates: [] };
   const type = contentTypeOf(request);
+  if (type === PROTOBUF && mergeDuplicates) return protobufBody(body ?? new Uint8Array());
   const parse = parserOf(type, mergeDuplicates);
   const source = bodyText(body ?? new Uint8Array());
   try {
     return parse(source);
   } catch (error) {
     if ((error as BodyError).code === "BodyError") throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+function protobufBody(bytes: Uint8Array): Parsed {
+  checkSize(bytes);
+  try {
+    return { value: decodeProtobuf(bytes), duplicates: [] };
+  } catch (error) {
+    if ((error as ProtobufError).code === "ProtobufError")
+      throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
     throw error;
   }
 }
