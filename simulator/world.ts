@@ -4,7 +4,9 @@
 import { allKinds } from "../api/index.ts";
 import { customResourceDefinition } from "../api/crd.ts";
 import { customResourceDefinitionResource } from "../api/core/index.ts";
+import type { ObjectKey } from "../api/meta/resource.ts";
 import { isAlreadyExists } from "../api/meta/status.ts";
+import type { Transport } from "../api/meta/transport.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { Store } from "../apiserver/store/store.ts";
 import { createWorkloadClusters, type WorkloadClustersControl } from "../controllers/workload/clusters.ts";
@@ -34,6 +36,8 @@ export interface WorldParts {
   readonly timings: HostTimings;
   readonly paces?: Paces;
   readonly patience: (settled: Promise<void>) => Promise<void>;
+  /** Stands in front of the API of each workload cluster; for logs and faults. */
+  readonly watchWorkload?: (transport: Transport, cluster: ObjectKey) => Transport;
 }
 
 export interface World {
@@ -56,7 +60,11 @@ export function createWorld(parts: WorldParts): World {
   const { clock, random, log, store, pki, server } = parts;
   const management = adminClient(server, "manager");
   const state = storeState(store);
-  const clusters = simulatedClusters({ clock, random, state, openApi: openWorkloadApi({ clock, random, log, store }) });
+  const openApi = (cluster: ObjectKey) => {
+    const api = openWorkloadApi({ clock, random, log, store })(cluster);
+    return parts.watchWorkload ? { ...api, handle: parts.watchWorkload(api.handle, cluster) } : api;
+  };
+  const clusters = simulatedClusters({ clock, random, state, openApi });
   const hosts = hostsIn(state);
   const front = parts.front(management);
   const workloadClusters = createWorkloadClusters({ clock, random, log, dial: clusters.dial, pki, management });

@@ -1,0 +1,3 @@
+// One macrotask: what waits in microtasks has run when it resolves.
+
+export const macrotask = (): Promise<void> => new Promise((done) => setImmediate(done));

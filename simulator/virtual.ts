@@ -1,0 +1,137 @@
+// A world on virtual time: one seeded scheduler runs one key at a time, and time moves only when nothing is left to do.
+// Here: building it, letting it run to a wanted state, restarting its controllers. Not here: what is in a world (world.ts), scenarios.
+import { createMemoryStore } from "../apiserver/store/memory.ts";
+import type { ApiServer } from "../apiserver/server.ts";
+import type { Store } from "../apiserver/store/store.ts";
+import type { HookTransport } from "../hooks/transport.ts";
+import { type Logger, silentLogger } from "../runtime/base/log.ts";
+import type { Pki } from "../runtime/base/pki.ts";
+import { seededRandom } from "../runtime/base/random.ts";
+import { VirtualClock } from "../runtime/base/virtual-clock.ts";
+import type { FeatureGates } from "../runtime/feature-gates.ts";
+import { createManager, type Manager } from "../runtime/manager.ts";
+import { type StepDriver, stepDriver } from "../runtime/step-driver.ts";
+import { transportClient } from "../runtime/transport-client.ts";
+import { microtasks } from "../extensions/kubeadm-updater/engine.ts";
+import { type Brain, createBrain } from "./brain.ts";
+import { type HostTimings, INSTANT } from "./host/exec.ts";
+import { type SequenceLog, sequenceLog } from "./sequence/log.ts";
+import { managementServer } from "./servers.ts";
+import { countedPorts } from "./workload/clusters.ts";
+import { createWorld, installKinds, type World } from "./world.ts";
+
+export interface VirtualOptions {
+  readonly seed: number;
+  readonly gates: FeatureGates;
+  /** Resolves after a macrotask; from real/turn.ts. */
+  readonly turn: () => Promise<void>;
+  /** Keys and certificates; from real/pki.ts, or a pool. */
+  readonly pki: (clock: VirtualClock) => Pki;
+  readonly timings?: HostTimings;
+  readonly log?: Logger;
+  /** Stands between the hook client and the updater: faults, other extensions. */
+  readonly hooks?: (updater: HookTransport) => HookTransport;
+}
+
+export interface Virtual {
+  readonly clock: VirtualClock;
+  readonly server: ApiServer;
+  readonly store: Store;
+  readonly world: World;
+  readonly log: SequenceLog;
+  manager(): Manager;
+  /** Runs until `holds`, looked at whenever nothing is left to do. @throws Error with the state of the queues after `limitMs` of virtual time */
+  until(what: string, holds: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  /** Lets `ms` of virtual time pass. */
+  pass(ms: number): Promise<void>;
+  stop(): void;
+}
+
+/** The instant at which every simulation begins. */
+export const START_MS = Date.parse("2026-01-01T00:00:00Z");
+const STEPS_MAX = 2_000_000;
+
+export async function startVirtual(options: VirtualOptions): Promise<Virtual> {
+  const { seed, gates, turn, log: logger = silentLogger } = options;
+  const clock = new VirtualClock(START_MS);
+  const log = sequenceLog(clock, START_MS);
+  const store = createMemoryStore();
+  const random = seededRandom(seed);
+  const plain = managementServer({ clock, random, log: logger, store });
+  await plain.start();
+  await installKinds(transportClient({ transport: plain.handle, user: ADMIN }));
+  const server: ApiServer = { ...plain, handle: log.records(plain.handle) };
+  const world = createWorld({
+    clock,
+    random,
+    log: logger,
+    store,
+    pki: options.pki(clock),
+    server,
+    front: countedPorts,
+    timings: options.timings ?? INSTANT,
+    patience: microtasks,
+    watchWorkload: (transport, { name }) => log.records(transport, `${name}: `),
+  });
+  const brain: Brain = createBrain({
+    world,
+    clock,
+    random,
+    log: logger,
+    gates,
+    server,
+    hooks: (updater) => log.recordsHooks(options.hooks?.(updater) ?? updater),
+  });
+  const manager = createManager({
+    client: transportClient({ transport: server.handle, user: ADMIN, fieldManager: "manager" }),
+    clock,
+    random,
+    log: logger,
+    gates,
+    controllers: brain.controllers,
+  });
+  const driver: StepDriver = stepDriver({ managers: () => [manager], random: seededRandom(seed ^ 0x5bd1e995), turn });
+  manager.start();
+  await brain.start();
+
+  let steps = 0;
+  const drain = async (): Promise<void> => {
+    while (await driver.step()) if (++steps > STEPS_MAX) throw new Error(`no rest after ${STEPS_MAX} steps: something writes without end`);
+  };
+  const runTo = async (endMs: number, holds: () => boolean | Promise<boolean>): Promise<boolean> => {
+    for (;;) {
+      await drain();
+      if (await holds()) return true;
+      const due = clock.nextDueMs();
+      if (due === undefined || due > endMs) return false;
+      clock.runNext();
+    }
+  };
+
+  return {
+    clock,
+    server,
+    store,
+    world,
+    log,
+    manager: () => manager,
+    async until(what, holds, limitMs = 3_600_000) {
+      if (await runTo(clock.nowMs() + limitMs, holds)) return;
+      throw new Error(`not reached within ${limitMs / 1000} s of virtual time: ${what}\n${log.lines.slice(-40).join("\n")}`);
+    },
+    async pass(ms) {
+      const endMs = clock.nowMs() + ms;
+      clock.after(ms, () => {});
+      await runTo(endMs, () => clock.nowMs() >= endMs);
+      await drain();
+    },
+    stop() {
+      manager.stop();
+      brain.stop();
+      world.stop();
+      server.stop();
+    },
+  };
+}
+
+const ADMIN = { username: "theseus", groups: ["system:masters", "system:authenticated"] };
