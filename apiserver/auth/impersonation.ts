@@ -6,6 +6,12 @@ import { AUTHENTICATED } from "./authenticators.ts";
 
 const EXTRA = "impersonate-extra-";
 
+/** Whether a request wants to count as somebody else's. */
+export function impersonates(request: ApiRequest): boolean {
+  for (const header in request.headers) if (header.startsWith("impersonate-")) return true;
+  return false;
+}
+
 /** @returns the user that the request shall count for: `user` itself without such headers. Throws ApiError 400 or 403. */
 export async function impersonated(authorizer: Authorizer, request: ApiRequest, user: UserInfo): Promise<UserInfo> {
   const { headers } = request;

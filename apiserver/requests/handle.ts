@@ -1,6 +1,7 @@
 // The pipeline: one request in, one answer out. Here: the order of its stages, and every fault as a Status.
 // Not here: what each verb does (create.ts, update.ts, ...).
 import type { ApiRequest, ApiResponse, UserInfo } from "../../api/meta/transport.ts";
+import { impersonated, impersonates } from "../auth/impersonation.ts";
 import { ANONYMOUS } from "../auth-seam.ts";
 import type { PathHandler } from "../context.ts";
 import { ApiError, forbidden, methodNotAllowed, noSuchResource, statusOf, unauthorized } from "../errors.ts";
@@ -61,7 +62,8 @@ async function stages(pipeline: Pipeline, request: ApiRequest): Promise<ApiRespo
   const route = parsePath(request.path);
   if (!route) throw noSuchResource();
   const query = new URLSearchParams(request.query);
-  const user = request.user ?? (await authenticate(core, request));
+  const asker = request.user ?? (await authenticate(core, request));
+  const user = impersonates(request) ? await impersonated(core.authorizer, request, asker) : asker;
   const watching = isWatch(query, route);
   const info = requestInfo(request.method, route, watching);
   const decision = await core.authorizer.authorize({ ...info, user });
