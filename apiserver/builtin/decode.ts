@@ -100,6 +100,11 @@ function isZero(value: unknown): boolean {
   return true;
 }
 
+/** Stands for a field that is left out. */
+const DROPPED = Symbol("left out");
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
 export interface TypedDecoder {
   /** @throws ApiError 400 for a value of a wrong type */
   decode(typeKey: string, object: object): { readonly object: ApiObject; readonly unknown: readonly string[] };
@@ -180,48 +185,38 @@ export function createDecoder(types: TypeSet, defaults: StructDefaults = () => u
     const fill = defaults(key);
     const zero = (field: Field): unknown => (field.presence === "null" ? null : zeroOf(field.type));
 
+    /** @returns the value as the typed server holds it, or DROPPED */
+    function decodeField(name: string, value: unknown, walk: Walk): unknown {
+      if (value === undefined) return DROPPED;
+      const known = fields.get(name);
+      if (!known) {
+        walk.unknown.push(pathText(walk.path));
+        return DROPPED;
+      }
+      const { presence } = known.field;
+      if (value === null) return presence === "always" || presence === "null" ? zero(known.field) : DROPPED;
+      const decoded = known.decode(value, walk);
+      return presence === "nonzero" && isZero(decoded) ? DROPPED : decoded;
+    }
+
     return (value, walk) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value))
-        return wrongType(value, walk, key.slice(key.indexOf(".") + 1));
-      const source = value as Record<string, unknown>;
+      if (!isRecord(value)) return wrongType(value, walk, key.slice(key.indexOf(".") + 1));
       let copy: Record<string, unknown> | undefined;
-      for (const name of Object.keys(source)) {
-        const before = source[name];
-        const known = fields.get(name);
+      for (const name of Object.keys(value)) {
         walk.path.push(name);
-        if (!known || before === undefined) {
-          if (before !== undefined) walk.unknown.push(pathText(walk.path));
-          copy ??= { ...source };
-          delete copy[name];
-        } else if (before === null) {
-          if (known.field.presence === "always" || known.field.presence === "null") {
-            const after = zero(known.field);
-            if (after !== null) {
-              copy ??= { ...source };
-              copy[name] = after;
-            }
-          } else {
-            copy ??= { ...source };
-            delete copy[name];
-          }
-        } else {
-          const after = known.decode(before, walk);
-          if (known.field.presence === "nonzero" && isZero(after)) {
-            copy ??= { ...source };
-            delete copy[name];
-          } else if (after !== before) {
-            copy ??= { ...source };
-            copy[name] = after;
-          }
-        }
+        const decoded = decodeField(name, value[name], walk);
         walk.path.pop();
+        if (decoded === value[name]) continue;
+        copy ??= { ...value };
+        if (decoded === DROPPED) delete copy[name];
+        else copy[name] = decoded;
       }
       for (const field of always) {
-        if (source[field.name] !== undefined) continue;
-        copy ??= { ...source };
+        if (value[field.name] !== undefined) continue;
+        copy ??= { ...value };
         copy[field.name] = zero(field);
       }
-      return fill ? fill(copy ?? source) : (copy ?? source);
+      return fill ? fill(copy ?? value) : (copy ?? value);
     };
   }
 

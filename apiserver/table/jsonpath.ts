@@ -113,6 +113,34 @@ function bracket(text: string): Step {
   throw new Error(`invalid array index ${JSON.stringify(inner)}`);
 }
 
+/** A field name from `from` on, backslashes taken out. */
+function readName(text: string, from: number): { readonly name: string; readonly end: number } {
+  let name = "";
+  let i = from;
+  while (i < text.length && text[i] !== "." && text[i] !== "[") {
+    if (text[i] === "\\" && i + 1 < text.length) i += 1;
+    name += text[i] ?? "";
+    i += 1;
+  }
+  return { name, end: i };
+}
+
+/** One step of a path from `from` on; no step for a dot that only leads to a bracket or ends the path. */
+function readStep(text: string, from: number): { readonly step?: Step; readonly end: number } {
+  if (text[from] === "[") {
+    const end = closing(text, from);
+    return { step: bracket(text.slice(from + 1, end)), end: end + 1 };
+  }
+  if (text.startsWith("..", from)) {
+    return { step: (values) => values.flatMap(deep), end: from + (text[from + 2] === "[" ? 2 : 1) };
+  }
+  if (text[from] !== "." && from > 0) throw new Error(`unexpected ${JSON.stringify(text.slice(from))}, expected . or [`);
+  const { name, end } = readName(text, text[from] === "." ? from + 1 : from);
+  if (name !== "") return { step: name === "*" ? wildcard : field(name), end };
+  if (text[end] === "[" || text === ".") return { end };
+  throw new Error(`empty field name in ${JSON.stringify(text)}`);
+}
+
 /** @param path such as `.spec.replicas` or `{.status.conditions[?(@.type=="Ready")].status}`   @throws Error with what is wrong */
 export function compilePath(path: string): PathQuery {
   const text = path
@@ -122,31 +150,9 @@ export function compilePath(path: string): PathQuery {
   const steps: Step[] = [];
   let i = 0;
   while (i < text.length) {
-    if (text[i] === "[") {
-      const end = closing(text, i);
-      steps.push(bracket(text.slice(i + 1, end)));
-      i = end + 1;
-      continue;
-    }
-    if (text.startsWith("..", i)) {
-      steps.push((values) => values.flatMap(deep));
-      i += text[i + 2] === "[" ? 2 : 1;
-      continue;
-    }
-    if (text[i] !== "." && i > 0) throw new Error(`unexpected ${JSON.stringify(text.slice(i))}, expected . or [`);
-    if (text[i] === ".") i += 1;
-    let name = "";
-    while (i < text.length && text[i] !== "." && text[i] !== "[") {
-      if (text[i] === "\\" && i + 1 < text.length) i += 1;
-      name += text[i] ?? "";
-      i += 1;
-    }
-    if (name === "" && text[i] === "[") continue;
-    if (name === "") {
-      if (steps.length === 0 && i >= text.length) break;
-      throw new Error(`empty field name in ${JSON.stringify(path)}`);
-    }
-    steps.push(name === "*" ? wildcard : field(name));
+    const { step, end } = readStep(text, i);
+    if (step) steps.push(step);
+    i = end;
   }
   return (object) => steps.reduce<readonly unknown[]>((values, step) => step(values), [object]);
 }
