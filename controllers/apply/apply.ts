@@ -9,7 +9,7 @@ import type { ReconcileContext } from "../../runtime/controller.ts";
 
 /** What was applied last, per object and field manager. One per controller; lives as long as it. */
 export interface AppliedMemory {
-  /** True when `token` was applied by `manager` and the object has not changed since. */
+  /** True when `token` was applied by `manager`, and neither spec nor metadata of the object have changed since. */
   isApplied(object: KubeObject, manager: string, token: string): boolean;
   note(object: KubeObject, manager: string, token: string): void;
 }
@@ -17,20 +17,38 @@ export interface AppliedMemory {
 /** Objects remembered; beyond it the oldest are forgotten, which costs one more request each. */
 const REMEMBERED_MAX = 200_000;
 
+interface Applied {
+  readonly token: string;
+  /** Newest version for which this was known to hold. */
+  readonly resourceVersion: string | undefined;
+  readonly fingerprint: string;
+}
+
+/** What an apply could have to restore: spec (through the generation) and metadata. A status that changes is no reason to apply again. */
+function fingerprintOf({ metadata }: KubeObject): string {
+  const { generation, labels, annotations, finalizers, ownerReferences } = metadata;
+  return JSON.stringify([generation, labels, annotations, finalizers, ownerReferences]);
+}
+
 export function createAppliedMemory(): AppliedMemory {
-  const applied = new Map<string, { readonly resourceVersion: string | undefined; readonly token: string }>();
+  const applied = new Map<string, Applied>();
   const keyOfEntry = (object: KubeObject, manager: string): string => `${manager}/${object.metadata.uid}`;
+  const note = (object: KubeObject, manager: string, token: string): void => {
+    const key = keyOfEntry(object, manager);
+    applied.delete(key);
+    applied.set(key, { token, resourceVersion: object.metadata.resourceVersion, fingerprint: fingerprintOf(object) });
+    if (applied.size > REMEMBERED_MAX) for (const oldest of applied.keys()) return void applied.delete(oldest);
+  };
   return {
     isApplied: (object, manager, token) => {
       const entry = applied.get(keyOfEntry(object, manager));
-      return entry !== undefined && entry.token === token && entry.resourceVersion === object.metadata.resourceVersion;
+      if (!entry || entry.token !== token) return false;
+      if (entry.resourceVersion === object.metadata.resourceVersion) return true;
+      if (entry.fingerprint !== fingerprintOf(object)) return false;
+      note(object, manager, token);
+      return true;
     },
-    note: (object, manager, token) => {
-      const key = keyOfEntry(object, manager);
-      applied.delete(key);
-      applied.set(key, { resourceVersion: object.metadata.resourceVersion, token });
-      if (applied.size > REMEMBERED_MAX) for (const oldest of applied.keys()) return void applied.delete(oldest);
-    },
+    note,
   };
 }
 

@@ -175,11 +175,14 @@ async function writeDeploymentStatus(view: DeploymentView, { client, clock }: Re
   return wakeUp(view);
 }
 
+/** A date may lie further ahead than timers reach. */
+const WAKE_UP_MAX_MS = 24 * 3_600_000;
+
 /** spec.rollout.after starts a rollout without any event. */
 function wakeUp(view: DeploymentView): StepOutcome {
   const after = rolloutAfterMs(view);
   if (after === undefined || after < view.nowMs || isDeleting(view.deployment)) return;
-  return { requeueAfterMs: after - view.nowMs + 1 };
+  return { requeueAfterMs: Math.min(after - view.nowMs + 1, WAKE_UP_MAX_MS) };
 }
 
 // --- which keys a change runs --------------------------------------------------------------------------------------------------------

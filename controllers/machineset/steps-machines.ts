@@ -16,7 +16,7 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import { findCondition, isFalse, setConditions, withoutConditions } from "../../runtime/conditions.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { mergePatch, patchObject, sameJson } from "../../runtime/patch.ts";
-import { type AppliedMemory, applyIntent, applyOnce, disownMetadata, needsOwnershipRepair, repairOwnership } from "../apply/apply.ts";
+import { type AppliedMemory, applyIntent, applyOnce, disownMetadata, repairOwnership } from "../apply/apply.ts";
 import type { Unstructured } from "../contract/contract.ts";
 import { acknowledgedMoves, UPDATE_MACHINE_HOOK, withPendingHook } from "../inplace/marks.ts";
 import { writeStatus } from "../lifecycle/status.ts";
@@ -205,11 +205,8 @@ async function syncObjects(
     if (read.state === "later") continue;
     if (read.state === "missing") throw new Error(`${ref.kind} ${ref.name} of Machine ${nameOf(machine)} does not exist`);
     const { resource } = read.kind;
+    if (await repairOwnership(context, resource, read.object, fieldManagers.machineSetMetadata)) return true;
     if (memory.isApplied(read.object, fieldManagers.machineSetMetadata, token)) continue;
-    if (needsOwnershipRepair(read.object)) {
-      await repairOwnership(context, resource, read.object, fieldManagers.machineSetMetadata);
-      return true;
-    }
     // The apply that made the object owned its labels too; from here on the metadata manager has them, so that it can remove them.
     const object = ownsLabels(read.object) ? await disownMetadata(context, resource, read.object, fieldManagers.machineSet) : read.object;
     const intent = (): Unstructured => ({
