@@ -114,35 +114,29 @@ export function normalized(
 
 function canonical(spec: KubeadmConfigSpec): KubeadmConfigSpec {
   const { initConfiguration: init, joinConfiguration: join } = spec;
-  const withDefaults = {
+  return compact({
     ...spec,
     format: spec.format ?? "cloud-config",
-    initConfiguration: init && { ...init, nodeRegistration: registration(init.nodeRegistration), timeouts: timeouts(init.timeouts) },
-    joinConfiguration: join && {
+    initConfiguration: { ...init, nodeRegistration: registration(init?.nodeRegistration), timeouts: timeouts(init?.timeouts) },
+    joinConfiguration: {
       ...join,
       // Holds tokens, and is filled in by the bootstrap controller.
       discovery: undefined,
-      nodeRegistration: registration(join.nodeRegistration),
-      timeouts: timeouts(join.timeouts),
+      nodeRegistration: registration(join?.nodeRegistration),
+      timeouts: timeouts(join?.timeouts),
     },
-  };
-  const compacted = compact(withDefaults) as KubeadmConfigSpec;
-  return onlyDefaults(compacted.initConfiguration) ? without(compacted, "initConfiguration") : compacted;
+  }) as KubeadmConfigSpec;
 }
 
 type Registration = NonNullable<NonNullable<KubeadmConfigSpec["joinConfiguration"]>["nodeRegistration"]>;
 type Timeouts = NonNullable<NonNullable<KubeadmConfigSpec["joinConfiguration"]>["timeouts"]>;
 
-const registration = (given: Registration | undefined): Registration => ({ ...given, imagePullPolicy: given?.imagePullPolicy ?? "IfNotPresent" });
+const registration = (given: Registration | undefined): Registration => ({
+  ...given,
+  imagePullPolicy: given?.imagePullPolicy ?? "IfNotPresent",
+});
 
 function timeouts(given: Timeouts | undefined): Timeouts | undefined {
   const { controlPlaneComponentHealthCheckSeconds: _ignored, ...rest } = given ?? {};
   return rest;
 }
-
-/** An init configuration that says nothing but the defaults is the same as none. */
-const onlyDefaults = (init: KubeadmConfigSpec["initConfiguration"]): boolean =>
-  sameJson(init, { nodeRegistration: { imagePullPolicy: "IfNotPresent" } });
-
-const without = (spec: KubeadmConfigSpec, key: keyof KubeadmConfigSpec): KubeadmConfigSpec =>
-  Object.fromEntries(Object.entries(spec).filter(([k]) => k !== key)) as KubeadmConfigSpec;

@@ -1,0 +1,181 @@
+// The worked examples of the specification, played through the real planners: each row is one decision.
+// Source: spec/controllers/kubeadmcontrolplane.md section 11, kubeadmcontrolplane-inplace.md section 11.
+import { describe, expect, it } from "@jest/globals";
+import type { Machine } from "../../api/machine.ts";
+import { domainForNew } from "./choose.ts";
+import { nameOf } from "./machines.ts";
+import { decideInPlace, nextStep } from "./plan.ts";
+import { type Preflight, preflight } from "./preflight.ts";
+import { cluster, controlPlane, machine } from "./testing.ts";
+
+interface Story {
+  readonly replicas: number;
+  readonly maxSurge: number;
+  readonly inPlace: boolean;
+  /** What the extension answers; default it covers everything. */
+  readonly covered?: boolean;
+  readonly failureDomains?: readonly string[];
+  /** Domain per old Machine. */
+  readonly domains?: readonly string[];
+  readonly sick?: string;
+  /** The control plane is made from nothing. */
+  readonly fresh?: boolean;
+}
+
+interface Fake {
+  readonly name: string;
+  readonly domain?: string;
+  upToDate: boolean;
+  ready: boolean;
+  sick: boolean;
+}
+
+const asMachine = (f: Fake): Machine =>
+  machine(f.name, { node: f.ready, failureDomain: f.domain, conditions: f.sick ? { APIServerPodHealthy: "False" } : {} });
+
+/** A new Machine becomes ready, and an update ends, one step after it began. */
+function play(story: Story): { readonly log: readonly string[]; readonly machines: readonly Fake[] } {
+  const kcp = {
+    ...controlPlane({ replicas: story.replicas }),
+    status: {
+      conditions: [{ type: "CertificatesAvailable", status: "True" as const, reason: "Available", message: "", lastTransitionTime: "" }],
+    },
+  };
+  let machines: Fake[] = story.fresh
+    ? []
+    : Array.from({ length: story.replicas }, (_, i) => ({
+        name: `m${i + 1}`,
+        domain: story.domains?.[i],
+        upToDate: false,
+        ready: true,
+        sick: story.sick === `m${i + 1}`,
+      }));
+  let next = machines.length + 1;
+  const log: string[] = [];
+  for (let step = 0; step < 30; step++) {
+    const all = machines.map(asMachine);
+    const current = new Map(machines.map((f, i) => [f.name, all[i] as Machine]));
+    const outdated = machines.filter((f) => !f.upToDate).map((f) => current.get(f.name) as Machine);
+    const check = (scaleUp: boolean, excluding?: Machine): Preflight =>
+      preflight({ kcp, cluster, machines: all, managedEtcd: true, scaleUp, excluding });
+    const domains = story.failureDomains ?? [];
+    const planned = nextStep({
+      machines: all,
+      outdated,
+      managedEtcd: true,
+      failureDomains: domains,
+      replicas: story.replicas,
+      maxSurge: story.maxSurge,
+      inPlace: story.inPlace,
+      eligible: outdated.map(nameOf),
+    });
+    const ready = (): void => machines.forEach((f) => Object.assign(f, { ready: true }));
+    const create = (): string => {
+      const name = `m${next++}`;
+      const domain = domainForNew(
+        all,
+        all.filter((m) => !outdated.includes(m)),
+        domains,
+      );
+      machines = [...machines, { name, domain, upToDate: true, ready: false, sick: false }];
+      return `create ${name}${domain ? ` in ${domain}` : ""}`;
+    };
+    const remove = (m: Machine): string => {
+      machines = machines.filter((f) => f.name !== nameOf(m));
+      return `delete ${nameOf(m)}`;
+    };
+    const attempt = (passes: Preflight, act: () => string): string => {
+      if (passes.passes) return act();
+      ready();
+      return `wait ${(passes.requeueAfterMs ?? 0) / 1000} s`;
+    };
+    if (planned.do === "nothing") return { log, machines };
+    if (planned.do === "init") log.push(create());
+    if (planned.do === "scaleUp") log.push(attempt(check(true), create));
+    if (planned.do === "scaleDown") log.push(attempt(check(false, planned.machine), () => remove(planned.machine)));
+    if (planned.do === "tryInPlace") {
+      const m = planned.machine;
+      const ask = { all: check(false), withoutIt: check(false, m), policy: "PreferInPlace" as const };
+      let decision = decideInPlace(ask);
+      if (decision.do === "ask") {
+        log.push(`ask ${nameOf(m)}`);
+        decision = decideInPlace({ ...ask, answer: { covered: story.covered ?? true, reasons: [".spec.x"] } });
+      }
+      if (decision.do === "trigger") {
+        log.push(`update ${nameOf(m)}`);
+        machines.forEach((f) => f.name === nameOf(m) && Object.assign(f, { upToDate: true }));
+      } else if (decision.do === "replace") log.push(attempt(check(false, m), () => remove(m)));
+      else log.push(attempt(decision.do === "wait" ? decision.preflight : ask.all, () => "-"));
+    }
+  }
+  return { log: [...log, "did not end"], machines };
+}
+
+const stories: [string, Story, string][] = [
+  ["made from nothing", { replicas: 3, maxSurge: 1, inPlace: true, fresh: true }, "create m1, wait 15 s, create m2, wait 15 s, create m3"],
+  [
+    "replace, maxSurge 1",
+    { replicas: 3, maxSurge: 1, inPlace: false },
+    "create m4, wait 15 s, delete m1, create m5, wait 15 s, delete m2, create m6, wait 15 s, delete m3",
+  ],
+  [
+    "replace, maxSurge 0",
+    { replicas: 3, maxSurge: 0, inPlace: false },
+    "delete m1, create m4, wait 15 s, delete m2, create m5, wait 15 s, delete m3, create m6",
+  ],
+  ["in place, maxSurge 0", { replicas: 3, maxSurge: 0, inPlace: true }, "ask m1, update m1, ask m2, update m2, ask m3, update m3"],
+  [
+    "in place, maxSurge 1: one create, one delete",
+    { replicas: 3, maxSurge: 1, inPlace: true },
+    "create m4, wait 15 s, ask m1, update m1, ask m2, update m2, delete m3",
+  ],
+  ["one replica is never updated in place", { replicas: 1, maxSurge: 1, inPlace: true }, "create m2, wait 15 s, delete m1"],
+  [
+    "an extension that covers part",
+    { replicas: 3, maxSurge: 0, inPlace: true, covered: false },
+    "ask m1, delete m1, create m4, wait 15 s, ask m2, delete m2, create m5, wait 15 s, ask m3, delete m3, create m6",
+  ],
+  [
+    "a sick Machine goes first and is not asked about",
+    { replicas: 3, maxSurge: 0, inPlace: true, sick: "m2" },
+    "delete m2, create m4, wait 15 s, ask m1, update m1, ask m3, update m3",
+  ],
+  [
+    "with domains the surge Machine's own domain gives the delete",
+    { replicas: 3, maxSurge: 1, inPlace: true, failureDomains: ["a", "b", "c"], domains: ["a", "b", "c"] },
+    "create m4 in a, wait 15 s, ask m2, update m2, ask m3, update m3, delete m1",
+  ],
+];
+
+describe("rollouts", () => {
+  it.each(stories)("%s", (_what, story, expected) => {
+    expect(play(story).log.join(", ")).toBe(expected);
+  });
+
+  it.each([
+    [3, 1, false, "a b c"],
+    [3, 0, false, "a b c"],
+    [3, 1, true, "a b c"],
+    [5, 1, false, "a a b b c"],
+  ])("%d replicas, maxSurge %d, in place %s spread over domains as %s", (replicas, maxSurge, inPlace, spread) => {
+    const domains = ["a", "b", "c", "a", "b"];
+    const { machines } = play({ replicas, maxSurge, inPlace, failureDomains: ["a", "b", "c"], domains });
+    expect(
+      machines
+        .map((m) => m.domain)
+        .sort()
+        .join(" "),
+    ).toBe(spread);
+  });
+});
+
+describe("with in-place updates required", () => {
+  const passes: Preflight = { passes: true, flags: [], because: [] };
+  const fails: Preflight = { passes: false, flags: [], because: ["Machine m1 is sick"] };
+  it.each([
+    ["an uncovered change", { all: passes, answer: { covered: false, reasons: ["x"] } }, { do: "blocked", reasons: ["x"] }],
+    ["a sick Machine", { all: fails, withoutIt: passes }, { do: "blocked", reasons: ["Machine m1 is sick"] }],
+  ])("%s deletes nothing", (_what, input, expected) => {
+    expect(decideInPlace({ withoutIt: passes, policy: "RequireInPlace", ...input })).toEqual(expected);
+  });
+});
