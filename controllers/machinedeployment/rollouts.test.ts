@@ -41,47 +41,53 @@ const machineName = (n: number): string => `m${String(n).padStart(2, "0")}`;
 const spoken = (names: readonly string[]): string => names.map((n) => `m${Number(n.slice(1))}`).join(",");
 const count = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
+interface Figures {
+  readonly replicas: number;
+  readonly current: number;
+  readonly available: number;
+}
+
 function play(story: Story): readonly string[] {
   const sets: FakeSet[] = story.sets.map((numbers, i) => newSet(`ms${i + 1}`, numbers));
-  let next = Math.max(0, ...story.sets.flat()) + 1;
   if (!story.lastIsNew) sets.push(newSet(`ms${sets.length + 1}`, []));
-  let created = !story.lastIsNew;
   const rows: string[] = [];
+  let next = Math.max(0, ...story.sets.flat()) + 1;
   for (let step = 1; step <= 40; step++) {
     const seen = `${total(sets, "current")}/${total(sets, "available")}`;
-    const before = sets.map((set) => ({ replicas: set.replicas, current: set.current, available: set.available }));
-    const fresh = freshMoves(sets.at(-1) as FakeSet);
-    const plan = planOf(story, sets);
-    applyPlan(sets, plan, story);
-    const acts: string[] = fresh.length > 0 ? [`(plan: ack ${spoken(fresh)})`] : [];
-    if (plan.surgePutOff > 0 && story.mode === "in-place") acts.push(surgeText(plan, before.at(-1)?.replicas ?? 0, fresh.length));
-    const waiting = sets.flatMap((set) => set.machines).filter((m) => m.hook);
-    for (const set of sets) {
-      const acted = act(set, sets, () => machineName(next++));
-      if (acted) acts.push(acted);
-    }
-    for (const machine of waiting) Object.assign(machine, { hook: false, updating: false });
-    if (waiting.length > 0) acts.push(`${spoken(waiting.map((m) => m.name).sort())} finish updating`);
-    for (const set of sets) refresh(set);
-    const userDeletes = story.userDeletes?.[step];
-    if (userDeletes !== undefined) {
-      for (const set of sets) set.machines = set.machines.filter((m) => m.name !== machineName(userDeletes));
-      acts.push(`user deletes m${userDeletes}`);
-    }
-    const columns = sets.map((set, i) => {
-      const old = before[i] as { replicas: number; current: number; available: number };
-      const desired =
-        old.replicas === set.replicas || (created && i === sets.length - 1) ? `${set.replicas}` : `${old.replicas}→${set.replicas}`;
-      // The spec may have changed twice since (only once per step), so the column shows what this step wrote.
-      return `${desired}/${old.current}/${old.available}`;
-    });
-    created = false;
+    const before: readonly Figures[] = sets.map(({ replicas, current, available }) => ({ replicas, current, available }));
+    const acts = [...planStep(story, sets, before), ...machineStep(story, step, sets, () => machineName(next++))];
+    const made = step === 1 && !story.lastIsNew ? sets.length - 1 : -1;
+    const columns = sets.map((set, i) => column(set, before[i] as Figures, i === made));
     rows.push([step, seen, ...columns, acts.join("; ") || "-"].join(" | "));
-    const newest = sets.at(-1) as FakeSet;
-    if (newest.available === story.replicas && total(sets, "current") === story.replicas && acts.length === 0) return rows;
+    const complete = sets.at(-1)?.available === story.replicas && total(sets, "current") === story.replicas;
+    if (complete && acts.length === 0) return rows;
   }
   return [...rows, "did not end"];
 }
+
+function planStep(story: Story, sets: FakeSet[], before: readonly Figures[]): readonly string[] {
+  const fresh = freshMoves(sets.at(-1) as FakeSet);
+  const plan = planOf(story, sets);
+  applyPlan(sets, plan, story);
+  const acts = fresh.length > 0 ? [`(plan: ack ${spoken(fresh)})`] : [];
+  if (plan.surgePutOff > 0 && story.mode === "in-place") acts.push(surgeText(plan, before.at(-1)?.replicas ?? 0, fresh.length));
+  return acts;
+}
+
+function machineStep(story: Story, step: number, sets: FakeSet[], nextName: () => string): readonly string[] {
+  const waiting = sets.flatMap((set) => set.machines).filter((m) => m.hook);
+  const acts = sets.map((set) => act(set, sets, nextName, story.replicas)).filter((text) => text !== "");
+  for (const machine of waiting) Object.assign(machine, { hook: false, updating: false });
+  if (waiting.length > 0) acts.push(`${spoken(waiting.map((m) => m.name).sort())} finish updating`);
+  for (const set of sets) refresh(set);
+  const deleted = story.userDeletes?.[step];
+  if (deleted === undefined) return acts;
+  for (const set of sets) set.machines = set.machines.filter((m) => m.name !== machineName(deleted));
+  return [...acts, `user deletes m${deleted}`];
+}
+
+const column = (set: FakeSet, old: Figures, made: boolean): string =>
+  `${made || old.replicas === set.replicas ? "" : `${old.replicas}→`}${set.replicas}/${old.current}/${old.available}`;
 
 const newSet = (name: string, numbers: readonly number[]): FakeSet => ({
   name,
@@ -145,9 +151,9 @@ function applyPlan(sets: FakeSet[], plan: RolloutPlan, story: Story): void {
   for (const set of plan.oldSets) write(set, true);
 }
 
-function act(set: FakeSet, sets: readonly FakeSet[], nextName: () => string): string {
+function act(set: FakeSet, sets: readonly FakeSet[], nextName: () => string, wanted: number): string {
   const views = set.machines.map(viewOf);
-  const plan = planReplicas(setViewOf(set, sets), views, 0);
+  const plan = planReplicas(setViewOf(set, sets, wanted), views, 0);
   for (const name of machinesToTrigger({ receiving: set.receiveFrom.length > 0 }, views, set.acknowledged, plan)) {
     Object.assign(set.machines.find((m) => m.name === name) as FakeMachine, { pending: false, hook: true });
   }
@@ -183,13 +189,13 @@ const viewOf = (m: FakeMachine): MachineView => ({
   toRemediate: false,
 });
 
-function setViewOf(set: FakeSet, sets: readonly FakeSet[]): MachineSetView {
+function setViewOf(set: FakeSet, sets: readonly FakeSet[], wanted: number): MachineSetView {
   const target = sets.find((s) => s.name === set.moveTo);
   const newest = sets.at(-1) as FakeSet;
   const moveTo: MoveTarget | undefined = target && {
     name: target.name,
     accepts: target.receiveFrom.includes(set.name),
-    room: wantedOf(sets) - newest.replicas - freshMoves(newest).length,
+    room: wanted - newest.replicas - freshMoves(newest).length,
   };
   return {
     name: set.name,
@@ -201,9 +207,6 @@ function setViewOf(set: FakeSet, sets: readonly FakeSet[]): MachineSetView {
     ...(moveTo ? { moveTo } : {}),
   };
 }
-
-let wantedReplicas = 0;
-const wantedOf = (_sets: readonly FakeSet[]): number => wantedReplicas;
 
 function refresh(set: FakeSet): void {
   set.current = set.machines.length;
@@ -218,7 +221,6 @@ const rowsOf = (text: string): string[] =>
 
 function story(name: string, given: Story, expected: string): void {
   it(name, () => {
-    wantedReplicas = given.replicas;
     expect(play(given)).toEqual(rowsOf(expected));
   });
 }
