@@ -114,6 +114,8 @@ export interface ContainerStatus {
     readonly running?: { readonly startedAt?: string };
     readonly terminated?: { readonly reason?: string; readonly message?: string; readonly exitCode: number };
   };
+  /** How the container ended last. */
+  readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly message?: string; readonly exitCode: number } };
 }
 export interface Pod extends KubeObject {
   readonly spec?: PodSpec;
