@@ -28,17 +28,17 @@ export class PatternError extends Error {
 interface Scan {
   readonly text: string;
   at: number;
-  /** Groups opened for `(?i)` at each depth, to close with the group they stand in. */
-  readonly opened: number[];
+  /** Heads of the groups opened for `(?i)` at each depth: they close at each bar and with the group they stand in. */
+  readonly opened: string[][];
 }
 
 /** @throws PatternError when `pattern` is not RE2 or not expressible */
 export function compilePattern(pattern: string): RegExp {
-  const scan: Scan = { text: pattern, at: 0, opened: [0] };
+  const scan: Scan = { text: pattern, at: 0, opened: [[]] };
   let source = "";
   while (scan.at < pattern.length) source += token(scan);
   if (scan.opened.length !== 1) throw new PatternError("missing closing )");
-  source += ")".repeat(scan.opened[0] ?? 0);
+  source += ")".repeat(scan.opened[0]?.length ?? 0);
   try {
     return new RegExp(source, "u");
   } catch (cause) {
@@ -59,6 +59,11 @@ function token(scan: Scan): string {
       return closeGroup(scan);
     case "{":
       return repeat(scan);
+    case "|": {
+      scan.at++;
+      const heads = scan.opened.at(-1) ?? [];
+      return `${")".repeat(heads.length)}|${heads.join("")}`;
+    }
     case ".":
       scan.at++;
       return /\(\?[im]*s/.test(scan.text) ? "." : "[^\\n]";
@@ -90,31 +95,32 @@ function openGroup(scan: Scan): string {
   const rest = scan.text.slice(scan.at);
   if (!rest.startsWith("(?")) {
     scan.at++;
-    scan.opened.push(0);
+    scan.opened.push([]);
     return "(";
   }
   const named = /^\(\?P?<([A-Za-z_]\w*)>/.exec(rest);
   const flags = /^\(\?([ims]*(?:-[ims]+)?)([:)])/.exec(rest);
   if (named) {
     scan.at += named[0].length;
-    scan.opened.push(0);
+    scan.opened.push([]);
     return `(?<${named[1]}>`;
   }
   if (!flags) throw new PatternError(`invalid or unsupported Perl syntax: ${rest.slice(0, 4)}`);
   scan.at += flags[0].length;
   if (flags[2] === ":") {
-    scan.opened.push(0);
+    scan.opened.push([]);
     return flags[1] === "" ? "(?:" : `(?${flags[1]}:`;
   }
   // `(?i)` holds to the end of the group it stands in: wrap the rest of that group.
-  scan.opened[scan.opened.length - 1] = (scan.opened[scan.opened.length - 1] ?? 0) + 1;
-  return flags[1] === "" ? "(?:" : `(?${flags[1]}:`;
+  const head = flags[1] === "" ? "(?:" : `(?${flags[1]}:`;
+  scan.opened.at(-1)?.push(head);
+  return head;
 }
 
 function closeGroup(scan: Scan): string {
   if (scan.opened.length === 1) throw new PatternError("unexpected )");
   scan.at++;
-  return ")".repeat((scan.opened.pop() ?? 0) + 1);
+  return ")".repeat((scan.opened.pop()?.length ?? 0) + 1);
 }
 
 function escaped(scan: Scan, inClass: boolean): string {

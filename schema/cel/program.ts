@@ -103,11 +103,18 @@ function adaptComprehension(args: ComprehensionArgs, state: State): void {
 }
 
 function counted(step: Node, state: State): void {
-  const before = step.evaluate;
-  step.evaluate = function evaluate(evaluator, node, scope) {
+  let inner = step.evaluate;
+  const evaluate: Node["evaluate"] = (evaluator, node, scope) => {
     if (--state.budget.left < 0) throw new OutOfSteps("ran out of steps");
-    return before.call(step, evaluator, node, scope);
+    return inner.call(step, evaluator, node, scope);
   };
+  // A node replaces its own `evaluate` when it first runs: what it puts there runs inside ours.
+  Object.defineProperty(step, "evaluate", {
+    get: () => evaluate,
+    set: (replacement: Node["evaluate"]) => {
+      inner = replacement;
+    },
+  });
 }
 
 function isNode(value: unknown): value is Node {

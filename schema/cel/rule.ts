@@ -2,6 +2,7 @@
 // Here: how a rule's texts become programs. Not here: when they run (../rules.ts).
 import type { Environment } from "@marcbachmann/cel-js";
 import type { JsonSchema, ValidationRule } from "../../api/meta/schema.ts";
+import { canonical } from "../equal.ts";
 import type { PathSegment } from "../field.ts";
 import { kubernetesEnvironment } from "./library.ts";
 import { compileProgram, type Program } from "./program.ts";
@@ -31,7 +32,23 @@ function baseEnvironment(): Environment {
   return base;
 }
 
+// A schema is judged with its CRD and compiled for its objects, and kinds repeat parts of each other (kubeadm settings occur eight times):
+// equal nodes share one scope. Pure, so that sharing is safe; bounded, so that changed CRDs do not pile up.
+const SCOPES_MAX = 256;
+const scopes = new Map<string, RuleScope>();
+
 export function ruleScope(schema: JsonSchema, isResource: boolean): RuleScope {
+  const key = `${isResource}${canonical(schema)}`;
+  const known = scopes.get(key);
+  if (known) return known;
+  const scope = newScope(schema, isResource);
+  if (scopes.size >= SCOPES_MAX) scopes.clear();
+  scopes.set(key, scope);
+  return scope;
+}
+
+function newScope(schema: JsonSchema, isResource: boolean): RuleScope {
+  const compiled = new Map<string, RuleProgram>();
   let opened: { readonly type: CelType; readonly plain: Environment; readonly optional: Environment } | undefined;
   const open = () => {
     opened ??= openScope(schema, isResource);
@@ -40,17 +57,26 @@ export function ruleScope(schema: JsonSchema, isResource: boolean): RuleScope {
   return {
     convert: (value) => open().type.convert(value),
     compile(rule) {
-      try {
-        return compileRule(rule, schema, open());
-      } catch (error) {
-        const { summary, message } = error as { summary?: string; message?: string };
-        const run = (): never => {
-          throw error;
-        };
-        return { rule, usesOldSelf: false, fault: summary ?? message ?? String(error), run, fieldPath: [] };
-      }
+      const key = canonical(rule);
+      const known = compiled.get(key);
+      if (known) return known;
+      const program = compileOrFault(rule, () => compileRule(rule, schema, open()));
+      compiled.set(key, program);
+      return program;
     },
   };
+}
+
+function compileOrFault(rule: ValidationRule, compile: () => RuleProgram): RuleProgram {
+  try {
+    return compile();
+  } catch (error) {
+    const { summary, message } = error as { summary?: string; message?: string };
+    const run = (): never => {
+      throw error;
+    };
+    return { rule, usesOldSelf: false, fault: summary ?? message ?? String(error), run, fieldPath: [] };
+  }
 }
 
 function openScope(schema: JsonSchema, isResource: boolean) {
