@@ -111,7 +111,7 @@ describe("what is no such object", () => {
 });
 
 describe("defaults", () => {
-  const after = (typeKey: string, given: object): object =>
+  const filled = (typeKey: string, given: object): object =>
     defaulted.decode(typeKey, deepFreeze({ metadata: { name: "x" }, ...given })).object;
 
   it.each<[string, string, object, object]>([
@@ -197,11 +197,11 @@ describe("defaults", () => {
       { spec: { volumes: [{ emptyDir: {} }] } },
     ],
   ])("%s", (_, typeKey, given, expected) => {
-    expect(after(typeKey, given)).toMatchObject(expected);
+    expect(filled(typeKey, given)).toMatchObject(expected);
   });
 
-  it("stringData is not kept", () => expect(after("core.Secret", { stringData: { a: "1" } })).not.toHaveProperty("stringData"));
-  it("templates get no service links", () => expect(JSON.stringify(after("apps.Deployment", {}))).not.toMatch(/enableServiceLinks/));
+  it("stringData is not kept", () => expect(filled("core.Secret", { stringData: { a: "1" } })).not.toHaveProperty("stringData"));
+  it("templates get no service links", () => expect(JSON.stringify(filled("apps.Deployment", {}))).not.toMatch(/enableServiceLinks/));
 
   it.each<[string, string]>([
     ["nginx", "Always"],

@@ -32,6 +32,7 @@ const META = "meta.";
 
 /** Fields that the two dialects lack or spell otherwise. */
 const DROPPED: ReadonlySet<string> = new Set([
+  "nullable",
   "example",
   "externalDocs",
   "properties",
@@ -43,7 +44,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   "not",
   "required",
 ]);
-const V2_DROPPED: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "not"]);
+const V2_DROPPED: ReadonlySet<string> = new Set(["oneOf", "anyOf", "not"]);
 
 export interface Definitions {
   readonly schemas: Readonly<Record<string, unknown>>;
@@ -63,11 +64,8 @@ export function createDefinitions(dialect: Dialect): Definitions {
     const kept: Document = {};
     for (const [key, value] of Object.entries(schema)) {
       if (DROPPED.has(key) || (dialect === "v2" && V2_DROPPED.has(key))) continue;
-      // Made for apply: to a client these are plain fields that may be absent.
-      if (key === "nullable" && typeNameOf(schema) !== undefined) continue;
       kept[key] = value;
     }
-    if (dialect === "v2" && schema.nullable === true) delete kept.type;
     return kept;
   }
 
@@ -100,7 +98,11 @@ export function createDefinitions(dialect: Dialect): Definitions {
 
   function inner(schema: JsonSchema, custom: boolean): Document {
     const made = markers(schema);
-    if (!custom) delete made.nullable;
+    // On built-in kinds this is a matter of apply: to a client these are plain fields that may be absent.
+    if (custom && schema.nullable === true) {
+      if (dialect === "v3") made.nullable = true;
+      else delete made.type;
+    }
     if (schema.required) made.required = schema.required;
     if (schema.properties) {
       made.properties = Object.fromEntries(Object.entries(schema.properties).map(([key, value]) => [key, below(value, custom)]));

@@ -11,12 +11,13 @@ function validateTemplate(object: ApiObject): readonly StatusCause[] {
   const spec = specOf(object);
   const causes: StatusCause[] = [];
   const selector = asFields(spec.selector);
-  const empty = Object.keys(asFields(selector.matchLabels)).length === 0 && !Array.isArray(selector.matchExpressions);
-  if (spec.selector !== null && spec.selector !== undefined && empty) {
+  const unset = spec.selector === null || spec.selector === undefined;
+  const empty = !unset && Object.keys(asFields(selector.matchLabels)).length === 0 && !Array.isArray(selector.matchExpressions);
+  if (empty) {
     causes.push(fieldInvalid("spec.selector", selector, "empty selector is invalid for this kind"));
   }
   const labels = at(spec, "template.metadata.labels") as Labels | undefined;
-  if (!empty && !selects(selector, labels)) {
+  if (!empty && !selects(spec.selector, labels)) {
     causes.push(fieldInvalid("spec.template.metadata.labels", labels ?? {}, "`selector` does not match template `labels`"));
   }
   const restart = asText(at(spec, "template.spec.restartPolicy"));
