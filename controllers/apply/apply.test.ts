@@ -5,7 +5,15 @@ import { createAppliedMemory, intentOf, needsOwnershipRepair } from "./apply.ts"
 const object = (more: Partial<KubeObject["metadata"]> = {}): KubeObject => ({
   apiVersion: "v1",
   kind: "X",
-  metadata: { name: "x", uid: "u", resourceVersion: "1", generation: 1, labels: { a: "b" }, ...more },
+  metadata: {
+    name: "x",
+    uid: "u",
+    resourceVersion: "1",
+    generation: 1,
+    labels: { a: "b" },
+    managedFields: [{ manager: "manager", operation: "Apply" }],
+    ...more,
+  },
 });
 
 describe("memory of what was applied", () => {
@@ -15,6 +23,7 @@ describe("memory of what was applied", () => {
     ["a changed spec", { resourceVersion: "2", generation: 2 }, "t", false],
     ["a changed label", { resourceVersion: "2", labels: {} }, "t", false],
     ["another intent", {}, "other", false],
+    ["managers that were wiped", { managedFields: [{ manager: "kubectl", operation: "Update" }] }, "t", false],
     ["an object made anew under the same name", { uid: "v" }, "t", false],
   ];
   it.each(rows)("%s", (_what, change, token, expected) => {

@@ -7,11 +7,16 @@ import { fieldManagers } from "../../api/names.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 
+/** False after somebody wiped the managers of an object: then the same intent has to be applied once more. */
+const ownsFields = (object: KubeObject, manager: string): boolean =>
+  (object.metadata.managedFields ?? []).some((e) => e.manager === manager && e.operation === "Apply");
+
 /** What was applied last, per object and field manager. One per controller; lives as long as it. */
 export interface AppliedMemory {
   /** True when `token` was applied by `manager`, and neither spec nor metadata of the object have changed since. */
   isApplied(object: KubeObject, manager: string, token: string): boolean;
   note(object: KubeObject, manager: string, token: string): void;
+  forget(object: KubeObject, manager: string): void;
 }
 
 /** Objects remembered; beyond it the oldest are forgotten, which costs one more request each. */
@@ -42,13 +47,14 @@ export function createAppliedMemory(): AppliedMemory {
   return {
     isApplied: (object, manager, token) => {
       const entry = applied.get(keyOfEntry(object, manager));
-      if (!entry || entry.token !== token) return false;
+      if (!entry || entry.token !== token || !ownsFields(object, manager)) return false;
       if (entry.resourceVersion === object.metadata.resourceVersion) return true;
       if (entry.fingerprint !== fingerprintOf(object)) return false;
       note(object, manager, token);
       return true;
     },
     note,
+    forget: (object, manager) => void applied.delete(keyOfEntry(object, manager)),
   };
 }
 
@@ -103,11 +109,13 @@ export function needsOwnershipRepair(object: KubeObject): boolean {
  *  @returns true when something was written */
 export async function repairOwnership<K extends KubeObject>(
   { client, clock }: Pick<ReconcileContext, "client" | "clock">,
+  memory: AppliedMemory,
   resource: Resource<K>,
   object: K,
   fieldManager: string,
 ): Promise<boolean> {
   if (!needsOwnershipRepair(object)) return false;
+  memory.forget(object, fieldManager);
   const seed: ManagedFieldsEntry = {
     manager: fieldManager,
     operation: "Apply",

@@ -22,7 +22,7 @@ import {
   type WatchEnvironment,
 } from "../../runtime/controller.ts";
 import { patchObject, removeFinalizer } from "../../runtime/patch.ts";
-import { createAppliedMemory } from "../apply/apply.ts";
+import { type AppliedMemory, createAppliedMemory } from "../apply/apply.ts";
 import { type CanUpdateMachineSet, createAskMemory } from "../inplace/ask.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { writeStatus } from "../lifecycle/status.ts";
@@ -59,7 +59,14 @@ export function machineDeploymentController(deps: MachineDeploymentDeps): Contro
       return loadDeployment(deployment, cluster, context);
     },
     whenDeleting: steps(adoptSets, deleteSets),
-    whenLive: steps(ownerAndLabels, templates, adoptSets, repair, (view, context) => rollOut(view, context, rollout), removeEmptySets),
+    whenLive: steps(
+      ownerAndLabels,
+      templates,
+      adoptSets,
+      repair(rollout.applied),
+      (view, context) => rollOut(view, context, rollout),
+      removeEmptySets,
+    ),
     finally: writeDeploymentStatus,
   });
 }
@@ -112,7 +119,10 @@ async function adoptSets(view: DeploymentView, context: ReconcileContext): Promi
   }
 }
 
-const repair: Step<DeploymentView> = async (view, context) => ((await repairSets(view, context)) ? { stop: true } : undefined);
+const repair =
+  (applied: AppliedMemory): Step<DeploymentView> =>
+  async (view, context) =>
+    (await repairSets(view, context, applied)) ? { stop: true } : undefined;
 
 /** Once everything is done, and status has said so: the sets that are left empty go. */
 async function removeEmptySets(view: DeploymentView, context: ReconcileContext): Promise<void> {

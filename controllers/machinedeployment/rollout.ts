@@ -58,10 +58,10 @@ class NotYet extends Error {
 }
 
 /** Gives our manager back the fields that it owned. @returns true when something was written: the next run goes on */
-export async function repairSets(view: DeploymentView, context: ReconcileContext): Promise<boolean> {
+export async function repairSets(view: DeploymentView, context: ReconcileContext, applied: AppliedMemory): Promise<boolean> {
   let repaired = false;
   for (const set of view.sets) {
-    if (await repairOwnership(context, machineSetResource, set, fieldManagers.machineDeployment)) repaired = true;
+    if (await repairOwnership(context, applied, machineSetResource, set, fieldManagers.machineDeployment)) repaired = true;
   }
   return repaired;
 }

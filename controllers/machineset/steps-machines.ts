@@ -153,7 +153,7 @@ export async function syncMachines(view: MachineSetView, context: ReconcileConte
   for (const machine of [...view.machines]) {
     try {
       if (isDeleting(machine) || view.deletedNow.has(nameOf(machine))) await syncDeleting(view, context, machine);
-      else if (await repairOwnership(context, machineResource, machine, fieldManagers.machineSet)) repaired = true;
+      else if (await repairOwnership(context, memory, machineResource, machine, fieldManagers.machineSet)) repaired = true;
       else if (!repaired) {
         const intent = (): ReturnType<typeof syncedMachine> => syncedMachine(view.set, machine, false);
         replaceMachine(view, await applyOnce(context, memory, machineResource, machine, fieldManagers.machineSet, token, intent));
@@ -205,7 +205,7 @@ async function syncObjects(
     if (read.state === "later") continue;
     if (read.state === "missing") throw new Error(`${ref.kind} ${ref.name} of Machine ${nameOf(machine)} does not exist`);
     const { resource } = read.kind;
-    if (await repairOwnership(context, resource, read.object, fieldManagers.machineSetMetadata)) return true;
+    if (await repairOwnership(context, memory, resource, read.object, fieldManagers.machineSetMetadata)) return true;
     if (memory.isApplied(read.object, fieldManagers.machineSetMetadata, token)) continue;
     // The apply that made the object owned its labels too; from here on the metadata manager has them, so that it can remove them.
     const object = ownsLabels(read.object) ? await disownMetadata(context, resource, read.object, fieldManagers.machineSet) : read.object;
