@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { nodePki } from "../../runtime/base/real/node-pki.ts";
+import { createNodePki } from "../../runtime/base/real/node-pki.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
 import { done } from "../answers.ts";
 import { extension } from "../extension.ts";
@@ -12,7 +12,7 @@ import { type RunningExtension, serveExtension } from "./server.ts";
 
 const HOUR_MS = 3_600_000;
 const LIMIT = 20 * 1024 * 1024;
-const pki = nodePki(systemClock);
+const pki = createNodePki({ clock: systemClock });
 const ca = pki.createCa("test", HOUR_MS, "ECDSA-P256");
 const otherCa = pki.createCa("other", HOUR_MS, "ECDSA-P256");
 const pair = pki.issue(ca, {
