@@ -262,9 +262,16 @@ export function metadataUpdateCauses(object: ApiObject, old: ApiObject): readonl
   ];
 }
 
-/** True when a change needs another look at metadata at all: most writes leave it alone. */
-export const sameCheckedMetadata = (a: ApiObject, b: ApiObject): boolean =>
-  sameJson(a.metadata.labels, b.metadata.labels) &&
-  sameJson(a.metadata.annotations, b.metadata.annotations) &&
-  sameJson(a.metadata.ownerReferences, b.metadata.ownerReferences) &&
-  sameJson(a.metadata.finalizers, b.metadata.finalizers);
+/** True when nothing changed that the rules above look at: most writes leave it alone, and what is stored is good. */
+export function sameCheckedMetadata(object: ApiObject, old: ApiObject): boolean {
+  const [a, b] = [object.metadata, old.metadata];
+  return (
+    IMMUTABLE.every((field) => a[field] === b[field]) &&
+    a.generateName === b.generateName &&
+    (a.generation ?? 0) >= (b.generation ?? 0) &&
+    sameJson(a.labels, b.labels) &&
+    sameJson(a.annotations, b.annotations) &&
+    sameJson(a.ownerReferences, b.ownerReferences) &&
+    sameJson(a.finalizers, b.finalizers)
+  );
+}

@@ -32,8 +32,11 @@ const elsewhere = (path: string): Route => ({
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 function splitPath(path: string): readonly string[] | undefined {
-  const parts: string[] = [];
-  for (const raw of path.split("/").slice(1)) {
+  const parts: string[] = path.split("/");
+  parts.shift();
+  if (!path.includes("%")) return parts;
+  const encoded = parts.splice(0);
+  for (const raw of encoded) {
     try {
       parts.push(decodeURIComponent(raw));
     } catch {

@@ -1,11 +1,12 @@
 // Update of an existing object: what PUT, all patches, apply and status writes share after they know the new object.
 // Here: admission, server-owned metadata, validation, commit, finalizers. Not here: how the new object came to be.
+import type { StatusCause } from "../../api/meta/status.ts";
 import { conflict, invalid, notFound, plainError } from "../errors.ts";
 import { type ApiObject, deepFreeze, sameJson, withMetadata } from "../object.ts";
 import type { ResourceType, StrategyContext } from "../registry.ts";
 import { mutate, validate } from "./admit.ts";
 import { type Call, namespaceOf, strategyContext } from "./call.ts";
-import { metadataCauses, metadataUpdateCauses } from "./metadata.ts";
+import { metadataCauses, metadataUpdateCauses, sameCheckedMetadata } from "./metadata.ts";
 import { dedupOwners } from "./owners.ts";
 import { type Found, find, remove, save } from "./storage.ts";
 
@@ -100,16 +101,18 @@ function prepare(call: Call, update: Update, changed: ApiObject, live: ApiObject
   } as object);
 }
 
-function check(call: Call, update: Update, object: ApiObject, live: ApiObject): void {
-  const { type, core } = call;
+/** Upstream runs the general rules and then the kind's, which repeat them: the same fault is told as often. */
+function metadataFaults(type: ResourceType, object: ApiObject, live: ApiObject): readonly StatusCause[] {
+  if (sameCheckedMetadata(object, live)) return [];
   const updateCauses = metadataUpdateCauses(object, live);
   const createCauses = metadataCauses(type, object);
-  // Upstream runs the general rules and then the kind's, which repeat them.
-  const metadata = type.custom
-    ? [...createCauses, ...updateCauses, ...updateCauses]
-    : [...createCauses, ...createCauses, ...updateCauses, ...updateCauses];
+  return [...createCauses, ...(type.custom ? [] : createCauses), ...updateCauses, ...updateCauses];
+}
+
+function check(call: Call, update: Update, object: ApiObject, live: ApiObject): void {
+  const { type, core } = call;
   const causes = [
-    ...metadata,
+    ...metadataFaults(type, object, live),
     ...(type.custom ? (core.compiled(type)?.validate(object, live) ?? []) : []),
     ...(type.strategy.validateUpdate?.(object, live, strategyContext(call, update.verb)) ?? []),
   ];
