@@ -1,4 +1,5 @@
-// JSON patch, RFC 6902, with the liberties that kube-apiserver takes: negative indexes, a first path segment that is not looked at.
+// JSON patch, RFC 6902, with the liberties that kube-apiserver takes: negative indexes, a first path segment that is not
+// looked at, a replace or copy of a field that does not exist.
 // Here: decoding and applying. Not here: which content type asks for it (the server).
 import { type Fields, isMap, own, put, sameJson } from "../json-values.ts";
 import { PatchError } from "./types.ts";
@@ -44,7 +45,7 @@ function applyOne(document: unknown, operation: Fields): unknown {
       );
     }
     case "copy":
-      return add(document, path, get(document, pointerOf(operation, "from"), "copy"));
+      return add(document, path, copied(document, pointerOf(operation, "from")));
     case "test":
       return test(document, path, operandOf(operation));
     default:
@@ -128,9 +129,9 @@ function add(document: unknown, path: Pointer, value: unknown): unknown {
 function replace(document: unknown, path: Pointer, value: unknown): unknown {
   if (path.text === "") return isMap(value) || Array.isArray(value) ? value : refuse("replace operation value must be object or array");
   return change(document, path, "replace", (parent, key) => {
-    if (child(parent, key) === undefined)
-      return refuse(`replace operation does not apply: doc is missing key: ${path.text}: missing value`);
-    return withChild(parent, key, value);
+    const outside = Array.isArray(parent) && indexOf(key, parent.length) === undefined;
+    // A field that is not there yet is set, as kube-apiserver does.
+    return outside ? missing("replace", path) : withChild(parent, key, value);
   });
 }
 
@@ -141,6 +142,15 @@ function get(document: unknown, path: Pointer, op: string): unknown {
     if (at === undefined) return missing(op, path);
   }
   return at;
+}
+
+/** A field that is not there copies as null, as kube-apiserver does. */
+function copied(document: unknown, from: Pointer): unknown {
+  const last = from.segments?.at(-1);
+  if (from.segments === undefined || last === undefined) return missing("copy", from);
+  const parent = get(document, { text: from.text, segments: from.segments.slice(0, -1) }, "copy");
+  const value = isMap(parent) || Array.isArray(parent) ? child(parent, last) : missing("copy", from);
+  return value === undefined && Array.isArray(parent) ? missing("copy", from) : (value ?? null);
 }
 
 function test(document: unknown, path: Pointer, value: unknown): unknown {

@@ -26,6 +26,8 @@ describe("JSON patch", () => {
     [[{ op: "test", path: "/a/l", value: [1, 2, 3] }], doc],
     [[{ op: "test", path: "/none", value: null }], doc],
     [[{ op: "replace", path: "", value: { z: 1 } }], { z: 1 }],
+    [[{ op: "replace", path: "/none", value: 1 }], { ...doc, none: 1 }],
+    [[{ op: "copy", from: "/none", path: "/c" }], { ...doc, c: null }],
     // What stands before the first slash is not looked at.
     [[{ op: "add", path: "q/z", value: 1 }], { ...doc, z: 1 }],
     [
@@ -45,7 +47,9 @@ describe("JSON patch", () => {
     [[{ op: "test", path: "/a/b", value: 2 }], "unprocessable"],
     [[{ op: "remove", path: "/none" }], "unprocessable"],
     [[{ op: "remove", path: "/constructor" }], "unprocessable"],
-    [[{ op: "replace", path: "/none", value: 1 }], "unprocessable"],
+    [[{ op: "replace", path: "/a/l/3", value: 1 }], "unprocessable"],
+    [[{ op: "copy", from: "/a/l/3", path: "/c" }], "unprocessable"],
+    [[{ op: "copy", from: "/none/x", path: "/c" }], "unprocessable"],
     [[{ op: "replace", path: "/none/x", value: 1 }], "unprocessable"],
     [[{ op: "add", path: "/a/l/4", value: 1 }], "unprocessable"],
     [[{ op: "add", path: "/a/l/x", value: 1 }], "unprocessable"],
