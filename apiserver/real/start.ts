@@ -8,6 +8,8 @@ import { type Logger, silentLogger } from "../../runtime/base/log.ts";
 import type { KeyPair } from "../../runtime/base/pki.ts";
 import { cryptoRandom } from "../../runtime/base/real/crypto-random.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
+import { namespaceLifecycle, webhookPlugin } from "../admission/index.ts";
+import type { AdmissionPlugin } from "../admission-seam.ts";
 import {
   aggregateClusterRoles,
   type Authorization,
@@ -21,9 +23,11 @@ import {
 import { builtinTypes } from "../builtin/index.ts";
 import { discoveryPaths } from "../discovery/index.ts";
 import { openApiPaths } from "../openapi/index.ts";
+import type { ServerContext } from "../context.ts";
 import { type ApiServer, createApiServer } from "../server.ts";
 import type { Store } from "../store/store.ts";
 import { createMemoryStore } from "../store/memory.ts";
+import { createWebhookCaller } from "./call-webhook.ts";
 import { type Credentials, loadCredentials } from "./credentials.ts";
 import { openFileStore } from "./file-store.ts";
 import { type Front, listen } from "./https-front.ts";
@@ -47,6 +51,8 @@ export interface StartOptions {
   readonly authorizationMode?: "RBAC" | "AlwaysAllow";
   /** Directories of CustomResourceDefinitions (YAML or JSON) that are served when this returns. */
   readonly crdDirs?: readonly string[];
+  /** Plugins that run before webhooks outside are asked, such as webhook functions in the same process. */
+  readonly admission?: (server: ServerContext) => readonly AdmissionPlugin[];
   /** Garbage collection, namespace clean-up and the like. Default true. */
   readonly backgroundControllers?: boolean;
   readonly log?: Logger;
@@ -101,7 +107,12 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
       authorization = createAuthorization(core, [options.authorizationMode ?? "RBAC"]);
       return authorization.authorizer;
     },
-    admission: () => authorization?.admission ?? [],
+    admission: (core) => [
+      namespaceLifecycle(core),
+      ...(options.admission?.(core) ?? []),
+      webhookPlugin(core, createWebhookCaller(core)),
+      ...(authorization?.admission ?? []),
+    ],
     objects: defaultRbac(),
     background: options.backgroundControllers === false ? [] : [aggregateClusterRoles],
     log,

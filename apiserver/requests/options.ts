@@ -91,12 +91,11 @@ export function writeOptions(request: ApiRequest, query: URLSearchParams, kind: 
     force: force ?? false,
     review: {
       apiVersion: "meta.k8s.io/v1",
-      // A patch is reviewed as an update, its options are its own.
-      kind,
+      // A patch is reviewed as an update; force is no option of one.
+      kind: kind === "PatchOptions" ? "UpdateOptions" : kind,
       ...(dryRun.length > 0 ? { dryRun } : {}),
       ...(given === "" ? {} : { fieldManager: given }),
       ...(fieldValidation === "" ? {} : { fieldValidation }),
-      ...(force === undefined ? {} : { force }),
     },
   };
 }
