@@ -1,5 +1,6 @@
 // The server with everything it has, in process: kinds, discovery, OpenAPI, background controllers. Here: the usual set of parts.
 // Not here: the parts, sockets and credentials (real/start.ts).
+import { backgroundControllers } from "./background/index.ts";
 import { builtinTypes } from "./builtin/index.ts";
 import { discoveryPaths } from "./discovery/index.ts";
 import { openApiPaths } from "./openapi/index.ts";
@@ -10,6 +11,7 @@ export function standardServer(options: Omit<ApiServerOptions, "types">): ApiSer
   return createApiServer({
     ...options,
     types: builtinTypes(),
+    background: [...backgroundControllers, ...(options.background ?? [])],
     paths: [...discoveryPaths, ...openApiPaths, ...(options.paths ?? [])],
   });
 }

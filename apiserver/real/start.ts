@@ -20,6 +20,7 @@ import {
   staticTokens,
   tokenIssuer,
 } from "../auth/index.ts";
+import { backgroundControllers } from "../background/index.ts";
 import { builtinTypes } from "../builtin/index.ts";
 import { discoveryPaths } from "../discovery/index.ts";
 import { openApiPaths } from "../openapi/index.ts";
@@ -114,7 +115,7 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
       ...(authorization?.admission ?? []),
     ],
     objects: defaultRbac(),
-    background: options.backgroundControllers === false ? [] : [aggregateClusterRoles],
+    background: options.backgroundControllers === false ? [] : [aggregateClusterRoles, ...backgroundControllers],
     log,
   });
   await server.start();
