@@ -91,7 +91,7 @@ export function writeOptions(request: ApiRequest, query: URLSearchParams, kind: 
     force: force ?? false,
     review: {
       apiVersion: "meta.k8s.io/v1",
-      // A patch is reviewed as an update; force is no option of one.
+      // A patch is reviewed as an update.
       kind: kind === "PatchOptions" ? "UpdateOptions" : kind,
       ...(dryRun.length > 0 ? { dryRun } : {}),
       ...(given === "" ? {} : { fieldManager: given }),
