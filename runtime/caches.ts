@@ -33,7 +33,8 @@ export interface Caches {
   stop(): void;
 }
 
-export const resourceId = (r: Resource): string => `${r.group}/${r.version}/${r.plural}`;
+/** One text per cache. A kind read whole and the same kind read as metadata are two. */
+export const resourceId = (r: Resource): string => `${r.group}/${r.version}/${r.plural}${r.metadataOnly ? "#metadata" : ""}`;
 
 export function createCaches(options: CachesOptions): Caches {
   const stores = new Map<string, { readonly store: Store<KubeObject>; readonly reflector: Reflector }>();

@@ -1,7 +1,7 @@
 // What every Client must do, whatever carries it. Here: stories over ConfigMaps and Leases. Not here: who opens the client (client.test.ts).
 import { describe, expect, it } from "@jest/globals";
 import type { KubeObject } from "../api/meta/object.ts";
-import { resource } from "../api/meta/resource.ts";
+import { metadataOf, resource } from "../api/meta/resource.ts";
 import { isAlreadyExists, isConflict, isExpired, isNotFound } from "../api/meta/status.ts";
 import type { Client, WatchHandle } from "./client.ts";
 
@@ -91,6 +91,26 @@ export function clientContract(open: () => Promise<Opened>): void {
       const first = await client.list(ConfigMaps, { labelSelector: "mine", limit: 2 });
       const rest = await client.list(ConfigMaps, { labelSelector: "mine", limit: 2, continue: first.metadata.continue });
       expect([...first.items, ...rest.items].map((i) => i.metadata.name)).toEqual(["a", "b", "c"]);
+    });
+
+    story("reads and watches metadata alone", async ({ client, arrive }) => {
+      const bare = metadataOf(ConfigMaps);
+      await client.create(ConfigMaps, map("a", { secret: "x" }, { l: "1" }));
+      const list = await client.list(bare, { namespace: "default", labelSelector: "l" });
+      const seen: KubeObject[] = [];
+      const handle = await client.watch(
+        bare,
+        { namespace: "default", resourceVersion: list.metadata.resourceVersion },
+        { event: (e) => void seen.push(e.object), end: () => {} },
+      );
+      await client.patch(ConfigMaps, at("a"), { type: "merge", body: { data: { secret: "y" } } });
+      await arrive(() => seen.length > 0);
+      handle.close();
+      for (const object of [await client.get(bare, at("a")), ...list.items, ...seen]) {
+        expect(object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "a", labels: { l: "1" } } });
+        expect(object).not.toHaveProperty("data");
+      }
+      expect(seen).toHaveLength(1);
     });
 
     story("watches from a version on until closed", async ({ client, arrive }) => {

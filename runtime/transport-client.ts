@@ -35,12 +35,21 @@ const PATCH_TYPES = {
   apply: "application/apply-patch+yaml",
 } as const;
 
+const METADATA = "PartialObjectMetadata";
+const METADATA_LIST = "PartialObjectMetadataList";
+
+/** A kind read as metadata names the form in Accept; the object's own form is not offered, so that content never comes by mistake. */
+const readHeaders = (base: Readonly<Record<string, string>>, resource: Resource, as: string): Readonly<Record<string, string>> =>
+  resource.metadataOnly ? { ...base, accept: `application/json;as=${as};g=meta.k8s.io;v=v1` } : base;
+
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function transportClient(options: TransportClientOptions): Client {
   const { transport, fieldManager, user } = options;
   const base = { accept: "application/json", "user-agent": options.userAgent ?? "theseus" };
 
+  const read = (resource: Resource, as: string, path: string, query: Query): Promise<ApiResponse> =>
+    transport({ method: "GET", path, query: queryText(query), headers: readHeaders(base, resource, as), ...(user ? { user } : {}) });
   const send = (method: string, path: string, query: Query, body?: object, contentType = "application/json"): Promise<ApiResponse> => {
     const headers = body === undefined ? base : { ...base, "content-type": contentType };
     const request: ApiRequest = {
@@ -62,9 +71,9 @@ export function transportClient(options: TransportClientOptions): Client {
 
   return {
     get: (resource, key, o?: ReadOptions) =>
-      object(send("GET", pathOf(resource, key.namespace, key.name), { resourceVersion: o?.resourceVersion })),
+      object(read(resource, METADATA, pathOf(resource, key.namespace, key.name), { resourceVersion: o?.resourceVersion })),
     list: async <K extends KubeObject>(resource: Resource<K>, o?: ListOptions): Promise<KubeList<K>> =>
-      named(resource, await object<KubeList<K>>(send("GET", pathOf(resource, o?.namespace), listQuery(o)))),
+      named(resource, await object<KubeList<K>>(read(resource, METADATA_LIST, pathOf(resource, o?.namespace), listQuery(o)))),
     create: (resource, body, o) =>
       object(
         o?.subresource === undefined
@@ -81,7 +90,7 @@ export function transportClient(options: TransportClientOptions): Client {
     delete: async (resource, key, o) => {
       await object(send("DELETE", pathOf(resource, key.namespace, key.name), {}, deleteBody(o)));
     },
-    watch: async (resource, o, handler) => watch(transport, resource, o, handler, base, user),
+    watch: async (resource, o, handler) => watch(transport, resource, o, handler, readHeaders(base, resource, METADATA), user),
     raw: async (path) => {
       const [bare = "", query = ""] = path.split("?", 2);
       return bodyOf(await transport({ method: "GET", path: bare, query, headers: base, ...(user ? { user } : {}) }));

@@ -8,6 +8,8 @@ export interface Resource<K extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Reads and watches bring metadata alone (PartialObjectMetadata), for kinds whose content must not lie in a cache. */
+  readonly metadataOnly?: true;
   /** Never set: ties the TypeScript type to the value. */
   readonly __object?: K;
 }
@@ -27,6 +29,9 @@ export function resource<K extends KubeObject>(
 ): Resource<K> {
   return { group, version, kind, plural, namespaced };
 }
+
+/** The same kind, read without spec, status or data. */
+export const metadataOf = (r: Resource): Resource => ({ ...r, __object: undefined, metadataOnly: true });
 
 export const apiVersionOf = (r: Resource): string => (r.group === "" ? r.version : `${r.group}/${r.version}`);
 
