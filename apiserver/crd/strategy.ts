@@ -1,0 +1,44 @@
+// CustomResourceDefinitions as a kind: what the server sets, what it refuses, how they are deleted.
+// Here: the strategy that is merged over the built-in kind. Not here: its rules (validate.ts), its effects (controller.ts).
+import type { ApiObject } from "../object.ts";
+import type { Strategy } from "../registry.ts";
+import { CLEANUP_FINALIZER, specOf, statusOf, withCondition, withStatus } from "./definition.ts";
+import { crdCauses, crdStatusCauses, crdUpdateCauses } from "./validate.ts";
+
+const storageVersions = (crd: ApiObject): readonly string[] =>
+  specOf(crd)
+    .versions.filter((version) => version.storage)
+    .map((version) => version.name);
+
+/** Versions that ever were the storage version: they may have objects in the store. */
+function withStoredVersions(crd: ApiObject): ApiObject {
+  const { storedVersions } = statusOf(crd);
+  const added = storageVersions(crd).filter((name) => !storedVersions.includes(name));
+  return added.length === 0 ? crd : withStatus(crd, { storedVersions: [...storedVersions, ...added] });
+}
+
+export const crdStrategy: Strategy = {
+  generation: "spec",
+  allowUnconditionalUpdate: false,
+  prepareForCreate: (crd) => ({
+    ...crd,
+    status: { acceptedNames: { kind: "", plural: "" }, conditions: null, storedVersions: storageVersions(crd) },
+  }),
+  prepareForUpdate: (crd, _old, { subresource }) => (subresource === "status" ? crd : withStoredVersions(crd)),
+  validate: (crd) => crdCauses(crd),
+  validateUpdate: (crd, old, { subresource }) => (subresource === "status" ? crdStatusCauses(crd) : crdUpdateCauses(crd, old)),
+  finalizersOnDelete: (crd) => (crd.metadata.deletionTimestamp === undefined ? [CLEANUP_FINALIZER] : []),
+  keepOnDelete(crd, { nowMs }) {
+    if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return undefined;
+    const { conditions } = statusOf(crd);
+    if (conditions?.some(({ type, status }) => type === "Terminating" && status === "True")) return crd;
+    const ending = {
+      type: "Terminating",
+      status: "True",
+      reason: "InstanceDeletionPending",
+      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    } as const;
+    return withStatus(crd, { conditions: withCondition(conditions, ending, nowMs) });
+  },
+  returnDeletedObject: true,
+};
