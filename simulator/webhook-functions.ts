@@ -1,0 +1,31 @@
+// Our webhooks as functions of the embedded API server: the same verdicts as over HTTPS, without sockets.
+// Here: rule sets to AdmissionFunctions. Not here: rules (webhooks/), how the server asks them (apiserver/admission).
+import type { FeatureGate } from "../api/feature-gates.ts";
+import type { KubeObject } from "../api/meta/object.ts";
+import type { AdmissionFunction } from "../apiserver/admission/index.ts";
+import type { ServerContext } from "../apiserver/context.ts";
+import { type Read, type RuleSet, ruleSets } from "../webhooks/index.ts";
+import { type AdmissionRequest, mutate, validate } from "../webhooks/review.ts";
+import { webhookName } from "../webhooks/configuration.ts";
+
+/** @param server asked for objects that a rule reads */
+export function webhookFunctions(gate: (name: FeatureGate) => boolean, server: () => ServerContext): readonly AdmissionFunction[] {
+  const found = ({ resource, key }: Read): KubeObject | undefined => {
+    const type = server().registry.byKind(resource.group, resource.version, resource.kind);
+    return type && server().objects.get(type, key.namespace, key.name);
+  };
+  const environment = { gate, found };
+  return ruleSets.map((rules) => ({
+    name: webhookName(rules),
+    rules: [ruleOf(rules)],
+    ...(rules.defaults ? { mutate: (request: AdmissionRequest) => mutate(rules, request, environment) } : {}),
+    ...(rules.validate ? { validate: (request: AdmissionRequest) => validate(rules, request, environment) } : {}),
+  }));
+}
+
+const ruleOf = ({ kind: { resource }, operations, subresource }: RuleSet) => ({
+  apiGroups: [resource.group],
+  apiVersions: [resource.version],
+  resources: [subresource ? `${resource.plural}/${subresource}` : resource.plural],
+  operations: operations.map((o) => o.toUpperCase()),
+});
