@@ -30,7 +30,7 @@ import { hasMark, hasPendingHook, UPDATE_MACHINE_HOOK, withoutPendingHook } from
 import { templateDifferences } from "../../controllers/rollout/compare.ts";
 
 export const NAMESPACE = "ns";
-const START_MS = Date.parse("2026-08-21T10:00:00Z");
+export const START_MS = Date.parse("2026-08-21T10:00:00Z");
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 function typeOf(kind: KindDefinition): ResourceType {
@@ -71,6 +71,10 @@ export interface WorldOptions {
   readonly seed?: number;
   readonly inPlace?: boolean;
   readonly preflight?: boolean;
+  /** Default: a new one at START_MS. */
+  readonly clock?: VirtualClock;
+  /** In place of the built-in stand-in. @returns true when it changed something */
+  readonly standIn?: (client: Client) => Promise<boolean>;
   /** How long an in-place update takes, milliseconds of virtual time. Default 0: done when the stand-in next looks. */
   readonly updateMs?: number;
 }
@@ -83,7 +87,7 @@ export interface World {
   /** Throws after this many more writes of controllers were made, then never again: a crash between two writes. */
   crashAfter(writes: number): void;
   /** Runs controllers and stand-in until nothing happens any more. */
-  settle(options?: { readonly standIn?: boolean; readonly everyStep?: () => Promise<void> }): Promise<void>;
+  settle(options?: { readonly standIn?: boolean; readonly everyStep?: () => Promise<void>; readonly until?: () => boolean }): Promise<void>;
   /** One key of one controller. @returns false when there is none */
   step(): Promise<boolean>;
   /** One pass of the stand-in over all machines. */
@@ -105,7 +109,7 @@ export interface World {
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
-  const clock = new VirtualClock(START_MS);
+  const clock = options.clock ?? new VirtualClock(START_MS);
   const random = seededRandom(options.seed ?? 1);
   const server = createApiServer({ clock, random: seededRandom(77), types: TYPES });
   server.start();
@@ -149,7 +153,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const driver = stepDriver({ managers: () => [manager], random: seededRandom((options.seed ?? 1) + 100), turn });
   const broken = new Set<string>();
   const updateFails = new Set<string>();
-  const standIn = createStandIn(client, clock, { broken, updateFails, updateMs: options.updateMs ?? 0 });
+  const given = options.standIn;
+  const standIn = given ? () => given(client) : createStandIn(client, clock, { broken, updateFails, updateMs: options.updateMs ?? 0 });
 
   const world: World = {
     client,
@@ -173,10 +178,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
           .join("\n")}`,
       );
     },
-    settle: async ({ standIn: withStandIn = true, everyStep } = {}) => {
+    settle: async ({ standIn: withStandIn = true, everyStep, until } = {}) => {
       for (let round = 0; round < 2_000; round++) {
         const report = await driver.step();
         await everyStep?.();
+        if (until?.()) return;
         if (report) continue;
         if (withStandIn && (await standIn())) {
           await turn();
