@@ -2,6 +2,7 @@
 // Not here: the parts, sockets and credentials (real/start.ts).
 import { backgroundControllers } from "./background/index.ts";
 import { builtinTypes } from "./builtin/index.ts";
+import { crdController, crdStrategy } from "./crd/index.ts";
 import { discoveryPaths } from "./discovery/index.ts";
 import { openApiPaths } from "./openapi/index.ts";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
@@ -10,8 +11,8 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from "./server
 export function standardServer(options: Omit<ApiServerOptions, "types">): ApiServer {
   return createApiServer({
     ...options,
-    types: builtinTypes(),
-    background: [...backgroundControllers, ...(options.background ?? [])],
+    types: builtinTypes({ strategies: { CustomResourceDefinition: crdStrategy } }),
+    background: [crdController, ...backgroundControllers, ...(options.background ?? [])],
     paths: [...discoveryPaths, ...openApiPaths, ...(options.paths ?? [])],
   });
 }

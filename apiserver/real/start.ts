@@ -22,6 +22,7 @@ import {
 } from "../auth/index.ts";
 import { backgroundControllers } from "../background/index.ts";
 import { builtinTypes } from "../builtin/index.ts";
+import { crdController, crdStrategy, ensureCrds } from "../crd/index.ts";
 import { discoveryPaths } from "../discovery/index.ts";
 import { openApiPaths } from "../openapi/index.ts";
 import type { ServerContext } from "../context.ts";
@@ -29,6 +30,7 @@ import { type ApiServer, createApiServer } from "../server.ts";
 import type { Store } from "../store/store.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { createWebhookCaller } from "./call-webhook.ts";
+import { readCrds } from "./crd-files.ts";
 import { type Credentials, loadCredentials } from "./credentials.ts";
 import { openFileStore } from "./file-store.ts";
 import { type Front, listen } from "./https-front.ts";
@@ -101,7 +103,7 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
     clock: systemClock,
     random: cryptoRandom,
     store,
-    types: builtinTypes({ issueToken: tokenIssuer(tokens) }),
+    types: builtinTypes({ issueToken: tokenIssuer(tokens), strategies: { CustomResourceDefinition: crdStrategy } }),
     paths: [...discoveryPaths, ...openApiPaths],
     authenticator: (core) => authenticators(users, serviceAccountTokens(tokens)(core)),
     authorizer: (core) => {
@@ -115,10 +117,12 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
       ...(authorization?.admission ?? []),
     ],
     objects: defaultRbac(),
-    background: options.backgroundControllers === false ? [] : [aggregateClusterRoles, ...backgroundControllers],
+    // CRDs belong to the server itself, as in kube-apiserver.
+    background: [crdController, ...(options.backgroundControllers === false ? [] : [aggregateClusterRoles, ...backgroundControllers])],
     log,
   });
   await server.start();
+  await ensureCrds(server, readCrds(options.crdDirs ?? []));
   const front = await listen({
     handle: server.handle,
     host: bindAddress,
