@@ -6,7 +6,7 @@ import { type Machine, machineResource } from "../../api/machine.ts";
 import { machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { machineSetResource } from "../../api/machineset.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
-import type { ObjectKey } from "../../api/meta/resource.ts";
+import { keyText, type ObjectKey } from "../../api/meta/resource.ts";
 import { clusterFinalizer, clusterNameLabel, fieldManagers, machineControlPlaneLabel } from "../../api/names.ts";
 import type { Pki } from "../../runtime/base/pki.ts";
 import { hasStatus } from "../../runtime/conditions.ts";
@@ -34,6 +34,8 @@ export interface ClusterControllerOptions {
 }
 
 const CONNECTION_GRACE_MS = 50_000;
+/** A running Cluster looks at all its Machines; it need not do so for each of them when many change at once. */
+const REST_MS = 1_000;
 
 export function clusterController({
   workloadClusters,
@@ -57,14 +59,30 @@ export function clusterController({
     whenDeleting: [...always, deleteCluster].map(independent),
     finally: (view, context) => writeClusterStatus(view, context, connectionGraceMs),
   });
+  const lastRunMs = new Map<string, number>();
   return {
     ...steps,
     reconcile: async (key, context) => {
-      if (!context.cache.get(clusterResource, key)) workloadClusters.forget(key);
+      const cluster = context.cache.get(clusterResource, key);
+      if (!cluster) {
+        workloadClusters.forget(key);
+        lastRunMs.delete(keyText(key));
+        return {};
+      }
+      const nowMs = context.clock.nowMs();
+      const restMs = (lastRunMs.get(keyText(key)) ?? Number.NEGATIVE_INFINITY) + REST_MS - nowMs;
+      if (restMs > 0 && isQuiet(cluster)) return { requeueAfterMs: restMs };
+      lastRunMs.set(keyText(key), nowMs);
       return reconcile(key, context);
     },
   };
 }
+
+/** Nobody waits for this Cluster's next step: it runs, and its counters can be a second late. */
+const isQuiet = ({ metadata, status }: Cluster): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  hasStatus(status?.conditions, "ControlPlaneInitialized", "True") &&
+  status?.observedGeneration === metadata.generation;
 
 const clusterKeyOf = ({ metadata }: KubeObject): readonly ObjectKey[] => {
   const name = metadata.labels?.[clusterNameLabel];

@@ -3,9 +3,10 @@
 import { type Cluster, clusterResource } from "../../api/cluster.ts";
 import { customResourceDefinitionResource, type Node } from "../../api/core/index.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
-import { machineDeploymentResource } from "../../api/machinedeployment.ts";
-import { machineSetResource } from "../../api/machineset.ts";
-import { type ObjectKey, keyOf } from "../../api/meta/resource.ts";
+import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
+import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
+import type { KubeObject } from "../../api/meta/object.ts";
+import { keyOf, type ObjectKey } from "../../api/meta/resource.ts";
 import {
   clusterNameAnnotation,
   clusterNamespaceAnnotation,
@@ -13,10 +14,12 @@ import {
   machineDeploymentNameLabel,
   machineFinalizer,
   machineSetNameLabel,
+  revisionAnnotation,
 } from "../../api/names.ts";
-import { type Cache, index } from "../../runtime/cache.ts";
+import { type Cache, type Change, index } from "../../runtime/cache.ts";
 import { hasStatus } from "../../runtime/conditions.ts";
 import { type Controller, controller, mapped, type Source, type Step } from "../../runtime/controller.ts";
+import { sameJson } from "../../runtime/patch.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { labelValueOf } from "../naming/names.ts";
 import type { WorkloadClusters } from "../workload/seam.ts";
@@ -80,8 +83,12 @@ export function machineController(options: MachineControllerOptions): Controller
     eventSource: "machine-controller",
     watches: [
       mapped(clusterResource, (cluster, { cache }) => machinesOf(cache, keyOf(cluster)), turnsInitialized),
-      mapped(machineSetResource, (set, { cache }) => inNamespace(cache, bySetName, keyOf(set), labelValueOf)),
-      mapped(machineDeploymentResource, (deployment, { cache }) => inNamespace(cache, byDeploymentName, keyOf(deployment), (name) => name)),
+      mapped(machineSetResource, (set, { cache }) => inNamespace(cache, bySetName, keyOf(set), labelValueOf), setMatters),
+      mapped(
+        machineDeploymentResource,
+        (deployment, { cache }) => inNamespace(cache, byDeploymentName, keyOf(deployment), (name) => name),
+        deploymentMatters,
+      ),
     ],
     sources: [workloadSource(workloadClusters, connectionGraceMs)],
     reads: [customResourceDefinitionResource],
@@ -106,6 +113,15 @@ const turnsInitialized = (change: { readonly type: string; readonly object: Clus
     hasStatus(cluster?.status?.conditions, "ControlPlaneInitialized", "True");
   return change.type === "updated" && isInitialized(change.object) && !isInitialized(change.old);
 };
+
+/** Counters of a set change with each of its Machines; only what is compared or written on Nodes matters here. */
+const setMatters = (change: Change<MachineSet>): boolean =>
+  differs(change, ({ spec, metadata }) => [spec.template.spec, metadata.annotations?.[revisionAnnotation], metadata.labels]);
+const deploymentMatters = (change: Change<MachineDeployment>): boolean =>
+  differs(change, ({ spec, metadata }) => [spec.template.spec, spec.rollout?.after, metadata.annotations?.[revisionAnnotation]]);
+
+const differs = <K extends KubeObject>(change: Change<K>, part: (object: K) => readonly unknown[]): boolean =>
+  change.type !== "updated" || !sameJson(part(change.object), part(change.old));
 
 const machinesOf = (cache: Cache, cluster: ObjectKey): readonly ObjectKey[] => cache.ofCluster(machineResource, cluster).map(keyOf);
 
