@@ -69,7 +69,9 @@ function play(story: Story): { readonly log: readonly string[]; readonly machine
       inPlace: story.inPlace,
       eligible: outdated.map(nameOf),
     });
-    const ready = (): void => machines.forEach((f) => Object.assign(f, { ready: true }));
+    const ready = (): void => {
+      for (const f of machines) f.ready = true;
+    };
     const create = (): string => {
       const name = `m${next++}`;
       const domain = domainForNew(
@@ -103,7 +105,7 @@ function play(story: Story): { readonly log: readonly string[]; readonly machine
       }
       if (decision.do === "trigger") {
         log.push(`update ${nameOf(m)}`);
-        machines.forEach((f) => f.name === nameOf(m) && Object.assign(f, { upToDate: true }));
+        for (const f of machines) if (f.name === nameOf(m)) f.upToDate = true;
       } else if (decision.do === "replace") log.push(attempt(check(false, m), () => remove(m)));
       else log.push(attempt(decision.do === "wait" ? decision.preflight : ask.all, () => "-"));
     }
