@@ -1,18 +1,33 @@
-// The server with everything it has, in process: kinds, discovery, OpenAPI, background controllers. Here: the usual set of parts.
+// The server with everything it has, in process: kinds, discovery, OpenAPI, RBAC, CRDs, background controllers. Here: the usual set of parts.
 // Not here: the parts, sockets and credentials (real/start.ts).
+import type { AdmissionPlugin } from "./admission-seam.ts";
+import { namespaceLifecycle } from "./admission/index.ts";
+import { aggregateClusterRoles, type Authorization, createAuthorization, defaultRbac } from "./auth/index.ts";
 import { backgroundControllers } from "./background/index.ts";
 import { builtinTypes } from "./builtin/index.ts";
-import { crdController, crdStrategy } from "./crd/index.ts";
+import type { ServerContext } from "./context.ts";
+import { crdController } from "./crd/index.ts";
 import { discoveryPaths } from "./discovery/index.ts";
 import { openApiPaths } from "./openapi/index.ts";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 
-/** @param options what differs from the usual set; `background` and `paths` come on top of it */
-export function standardServer(options: Omit<ApiServerOptions, "types">): ApiServer {
+export interface StandardOptions extends Omit<ApiServerOptions, "types" | "authorizer" | "admission" | "objects" | "background" | "paths"> {
+  /** Run between namespace lifecycle and the check of RBAC grants. */
+  readonly admission?: (server: ServerContext) => readonly AdmissionPlugin[];
+}
+
+export function standardServer(options: StandardOptions): ApiServer {
+  let authorization: Authorization | undefined;
   return createApiServer({
     ...options,
-    types: builtinTypes({ strategies: { CustomResourceDefinition: crdStrategy } }),
-    background: [crdController, ...backgroundControllers, ...(options.background ?? [])],
-    paths: [...discoveryPaths, ...openApiPaths, ...(options.paths ?? [])],
+    types: builtinTypes(),
+    paths: [...discoveryPaths, ...openApiPaths],
+    authorizer: (core) => {
+      authorization = createAuthorization(core, ["RBAC"]);
+      return authorization.authorizer;
+    },
+    admission: (core) => [namespaceLifecycle(core), ...(options.admission?.(core) ?? []), ...(authorization?.admission ?? [])],
+    objects: defaultRbac(),
+    background: [crdController, aggregateClusterRoles, ...backgroundControllers],
   });
 }

@@ -2,6 +2,7 @@
 // Not here: sockets (real/, apiserver/real), what runs against them (world.ts).
 import type { ObjectKey } from "../api/meta/resource.ts";
 import type { AdmissionPlugin } from "../apiserver/admission-seam.ts";
+import type { ServerContext } from "../apiserver/context.ts";
 import { standardServer } from "../apiserver/standard.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { Store } from "../apiserver/store/store.ts";
@@ -15,7 +16,7 @@ export interface ServersParts {
   readonly random: Random;
   readonly log: Logger;
   readonly store: Store;
-  readonly admission?: readonly AdmissionPlugin[];
+  readonly admission?: (server: ServerContext) => readonly AdmissionPlugin[];
 }
 
 export const managementServer = (parts: ServersParts): ApiServer => standardServer(parts);

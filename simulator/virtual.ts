@@ -11,14 +11,16 @@ import { VirtualClock } from "../runtime/base/virtual-clock.ts";
 import type { FeatureGates } from "../runtime/feature-gates.ts";
 import { createManager, type Manager } from "../runtime/manager.ts";
 import { type StepDriver, stepDriver } from "../runtime/step-driver.ts";
-import { transportClient } from "../runtime/transport-client.ts";
+import { createMetrics } from "../runtime/metrics.ts";
+import { functionPlugin } from "../apiserver/admission/index.ts";
+import { webhookFunctions } from "./webhook-functions.ts";
 import { microtasks } from "../extensions/kubeadm-updater/engine.ts";
-import { type Brain, createBrain } from "./brain.ts";
+import { IN_PROCESS_URL, inProcessHooks, simulatedControllers, startExtension } from "./controllers.ts";
 import { type HostTimings, INSTANT } from "./host/exec.ts";
 import { type SequenceLog, sequenceLog } from "./sequence/log.ts";
 import { managementServer } from "./servers.ts";
 import { countedPorts } from "./workload/clusters.ts";
-import { createWorld, installKinds, type World } from "./world.ts";
+import { adminClient, createWorld, installKinds, type World } from "./world.ts";
 
 export interface VirtualOptions {
   readonly seed: number;
@@ -57,42 +59,58 @@ export async function startVirtual(options: VirtualOptions): Promise<Virtual> {
   const log = sequenceLog(clock, START_MS);
   const store = createMemoryStore();
   const random = seededRandom(seed);
-  const plain = managementServer({ clock, random, log: logger, store });
+  const plain: ApiServer = managementServer({
+    clock,
+    random,
+    log: logger,
+    store,
+    admission: (core) => [
+      functionPlugin(
+        core,
+        webhookFunctions(gates.enabled, () => core),
+      ),
+    ],
+  });
   await plain.start();
-  await installKinds(transportClient({ transport: plain.handle, user: ADMIN }));
+  await installKinds(plain);
   const server: ApiServer = { ...plain, handle: log.records(plain.handle) };
+  const pki = options.pki(clock);
   const world = createWorld({
     clock,
     random,
     log: logger,
     store,
-    pki: options.pki(clock),
+    pki,
     server,
     front: countedPorts,
     timings: options.timings ?? INSTANT,
     patience: microtasks,
     watchWorkload: (transport, { name }) => log.records(transport, `${name}: `),
   });
-  const brain: Brain = createBrain({
+  const metrics = createMetrics();
+  const controllers = simulatedControllers({
     world,
-    clock,
-    random,
-    log: logger,
     gates,
-    server,
-    hooks: (updater) => log.recordsHooks(options.hooks?.(updater) ?? updater),
+    metrics,
+    clock,
+    log: logger,
+    client: adminClient(server, "manager"),
+    pki,
+    cache: () => manager.cache,
+    hookTransport: log.recordsHooks(options.hooks?.(inProcessHooks(world)) ?? inProcessHooks(world)),
   });
-  const manager = createManager({
-    client: transportClient({ transport: server.handle, user: ADMIN, fieldManager: "manager" }),
+  const manager: Manager = createManager({
+    client: adminClient(server, "manager"),
     clock,
     random,
     log: logger,
     gates,
-    controllers: brain.controllers,
+    controllers,
+    metrics,
   });
   const driver: StepDriver = stepDriver({ managers: () => [manager], random: seededRandom(seed ^ 0x5bd1e995), turn });
+  await startExtension(adminClient(plain, "theseus-install"), { url: IN_PROCESS_URL });
   manager.start();
-  await brain.start();
 
   let steps = 0;
   const drain = async (): Promise<void> => {
@@ -127,11 +145,8 @@ export async function startVirtual(options: VirtualOptions): Promise<Virtual> {
     },
     stop() {
       manager.stop();
-      brain.stop();
       world.stop();
       server.stop();
     },
   };
 }
-
-const ADMIN = { username: "theseus", groups: ["system:masters", "system:authenticated"] };

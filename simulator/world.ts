@@ -3,10 +3,10 @@
 // Not here: who runs the controllers (virtual.ts, cmd/), what a scenario does.
 import { allKinds } from "../api/index.ts";
 import { customResourceDefinition } from "../api/crd.ts";
-import { customResourceDefinitionResource } from "../api/core/index.ts";
 import type { ObjectKey } from "../api/meta/resource.ts";
-import { isAlreadyExists } from "../api/meta/status.ts";
 import type { Transport } from "../api/meta/transport.ts";
+import { ensureCrds } from "../apiserver/crd/index.ts";
+import type { ApiObject } from "../apiserver/object.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { Store } from "../apiserver/store/store.ts";
 import { createWorkloadClusters, type WorkloadClustersControl } from "../controllers/workload/clusters.ts";
@@ -93,17 +93,12 @@ export function createWorld(parts: WorldParts): World {
   };
 }
 
-/** Serves every kind of ours; a definition that is there is left as it is when it is the same. */
-export async function installKinds(client: Client): Promise<void> {
-  for (const kind of allKinds) {
-    const definition = customResourceDefinition(kind);
-    await client
-      .apply(customResourceDefinitionResource, definition, { fieldManager: "theseus-install", force: true })
-      .catch((e: unknown) => {
-        if (!isAlreadyExists(e)) throw e;
-      });
-  }
-}
+/** Serves every kind of ours; definitions that are there are brought to this version. */
+export const installKinds = (server: ApiServer): Promise<void> =>
+  ensureCrds(
+    server,
+    allKinds.map((kind) => customResourceDefinition(kind) as unknown as ApiObject),
+  );
 
 /** Workload clusters and their machines as they were before the process ended. */
 export async function resumeClusters(world: World): Promise<void> {
