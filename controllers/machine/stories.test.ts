@@ -429,10 +429,20 @@ describe("deletion", () => {
 
   it("of a Cluster goes in order and leaves nothing", async () => {
     const world = await runningWorld();
+    const hook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/backup";
+    const setHook = (value: string | null) =>
+      world.client.patch(
+        machineResource,
+        { namespace: "ns", name: "w" },
+        { type: "merge", body: { metadata: { annotations: { [hook]: value } } } },
+      );
+    await setHook("");
     await world.client.delete(clusterResource, { namespace: "ns", name: "demo" });
-    await world.pass(1);
-    expect(statusOf(await world.get(clusterResource, "demo"), "Deleting")).toBe("True WaitingForWorkersDeletion");
-    expect(await world.find(devClusterResource, "demo")).toMatchObject({ kind: "DevCluster" });
+    await world.pass(30);
+    const waiting = (await world.get(clusterResource, "demo")).status?.conditions?.find((c) => c.type === "Deleting");
+    expect(waiting).toMatchObject({ reason: "WaitingForWorkersDeletion", message: "Waiting for Machine w to be deleted" });
+    expect((await world.get(devClusterResource, "demo")).metadata.deletionTimestamp).toBeUndefined();
+    await setHook(null);
     await world.pass(120);
     for (const [resource, name] of [
       [machineResource, "cp"],
