@@ -22,13 +22,18 @@ export function compileString(schema: JsonSchema): TypedCheck<string> | undefine
   const regexp = pattern === undefined ? undefined : patternOf(pattern);
   const fits = format === undefined ? undefined : formatCheck(format);
   if (minLength === undefined && maxLength === undefined && !regexp && !fits) return undefined;
-  return (value, walk) => {
+  // The first of these that fails is the one that is told.
+  const checkText = (value: string, walk: CheckWalk): void => {
     // UTF-16 units are never fewer than characters, and at most twice as many.
     if (maxLength !== undefined && value.length > maxLength && runeCount(value) > maxLength)
       walk.errors.push(tooLong(pathText(walk.path), maxLength));
-    if (minLength !== undefined && value.length < 2 * minLength && runeCount(value) < minLength)
+    else if (minLength !== undefined && value.length < 2 * minLength && runeCount(value) < minLength)
       walk.errors.push(invalid(pathText(walk.path), value, `should be at least ${minLength} chars long`));
-    if (regexp !== undefined && !regexp.test(value)) walk.errors.push(invalid(pathText(walk.path), value, `should match '${pattern}'`));
+    else if (regexp !== undefined && !regexp.test(value))
+      walk.errors.push(invalid(pathText(walk.path), value, `should match '${pattern}'`));
+  };
+  return (value, walk) => {
+    checkText(value, walk);
     if (fits !== undefined && !fits(value))
       walk.errors.push(typeInvalid(pathText(walk.path), value, `must be of type ${format}: ${shown(value)}`));
   };
