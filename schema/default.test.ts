@@ -28,6 +28,11 @@ describe("defaults", () => {
   ];
   it.each(rows)("%s", (_, value, result) => expect(shape(DEFAULTS, value)[0]).toEqual(result));
 
+  it("keeps other nulls when told to, but for defaults", () => {
+    const compiled = compileSchema(DEFAULTS, { root: "value" });
+    expect(compiled.defaultAndPrune({ mode: null, sub: null }, { dropNulls: false })).toEqual({ mode: "auto", sub: null });
+  });
+
   it("keeps null where it is allowed, and in lists", () => {
     const schema = object({ n: { type: "string", nullable: true, default: "x" }, l: { type: "array", items: { type: "string" } } });
     expect(shape(schema, { n: null, l: [null] })[0]).toEqual({ n: null, l: [null] });
