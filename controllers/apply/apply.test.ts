@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
-import { createAppliedMemory, intentOf, needsOwnershipRepair } from "./apply.ts";
+import { createAppliedMemory, holds, intentOf, needsOwnershipRepair } from "./apply.ts";
 
 const object = (more: Partial<KubeObject["metadata"]> = {}): KubeObject => ({
   apiVersion: "v1",
@@ -17,10 +17,15 @@ const object = (more: Partial<KubeObject["metadata"]> = {}): KubeObject => ({
 });
 
 describe("memory of what was applied", () => {
+  const intent = (): KubeObject => ({ apiVersion: "v1", kind: "X", metadata: { name: "x", uid: "u", labels: { a: "b" } } });
   const rows: [string, Partial<KubeObject["metadata"]>, string, boolean][] = [
     ["the same version", {}, "t", true],
-    ["a version that differs in status only", { resourceVersion: "2" }, "t", true],
-    ["a changed spec", { resourceVersion: "2", generation: 2 }, "t", false],
+    [
+      "a version that still holds the intent",
+      { resourceVersion: "2", annotations: { foreign: "1" }, labels: { a: "b", foreign: "1" } },
+      "t",
+      true,
+    ],
     ["a changed label", { resourceVersion: "2", labels: {} }, "t", false],
     ["another intent", {}, "other", false],
     ["managers that were wiped", { managedFields: [{ manager: "kubectl", operation: "Update" }] }, "t", false],
@@ -29,8 +34,26 @@ describe("memory of what was applied", () => {
   it.each(rows)("%s", (_what, change, token, expected) => {
     const memory = createAppliedMemory();
     memory.note(object(), "manager", "t");
-    expect(memory.isApplied(object(change), "manager", token)).toBe(expected);
-    expect(memory.isApplied(object(), "somebody", "t")).toBe(false);
+    expect(memory.isApplied(object(change), "manager", token, intent)).toBe(expected);
+    expect(memory.isApplied(object(), "somebody", "t", intent)).toBe(false);
+    memory.forget(object(), "manager");
+    expect(memory.isApplied(object(), "manager", "t", intent)).toBe(false);
+  });
+
+  const held: [unknown, unknown, boolean][] = [
+    [{ a: 1, b: 2 }, { a: 1 }, true],
+    [{ a: 1 }, { a: 1, b: undefined }, true],
+    [{ a: 1 }, { a: { b: 1 } }, false],
+    [{}, { a: {} }, true],
+    [undefined, { a: 1 }, false],
+    [{ f: ["x", "y"] }, { f: ["y"] }, true],
+    [{ f: ["x"] }, { f: ["y"] }, false],
+    [{ o: [{ uid: "1", name: "a" }, { uid: "2" }] }, { o: [{ uid: "1" }] }, true],
+    [{ o: [{ uid: "1", controller: true }] }, { o: [{ uid: "1", controller: false }] }, false],
+    [{ l: [{ key: "a" }, { key: "b" }] }, { l: [{ key: "a" }] }, false],
+  ];
+  it.each(held)("%j holds %j: %s", (actual, wanted, expected) => {
+    expect(holds(actual, wanted)).toBe(expected);
   });
 });
 

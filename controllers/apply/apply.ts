@@ -6,6 +6,7 @@ import { apiVersionOf, keyOf, type Resource } from "../../api/meta/resource.ts";
 import { fieldManagers } from "../../api/names.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
+import { sameJson } from "../../runtime/patch.ts";
 
 /** False after somebody wiped the managers of an object: then the same intent has to be applied once more. */
 const ownsFields = (object: KubeObject, manager: string): boolean =>
@@ -13,8 +14,8 @@ const ownsFields = (object: KubeObject, manager: string): boolean =>
 
 /** What was applied last, per object and field manager. One per controller; lives as long as it. */
 export interface AppliedMemory {
-  /** True when `token` was applied by `manager`, and neither spec nor metadata of the object have changed since. */
-  isApplied(object: KubeObject, manager: string, token: string): boolean;
+  /** True when `token` was applied by `manager`, it still owns fields, and the object is that version or a later one that still holds `intent`. */
+  isApplied(object: KubeObject, manager: string, token: string, intent: () => KubeObject): boolean;
   note(object: KubeObject, manager: string, token: string): void;
   forget(object: KubeObject, manager: string): void;
 }
@@ -26,13 +27,6 @@ interface Applied {
   readonly token: string;
   /** Newest version for which this was known to hold. */
   readonly resourceVersion: string | undefined;
-  readonly fingerprint: string;
-}
-
-/** What an apply could have to restore: spec (through the generation) and metadata. A status that changes is no reason to apply again. */
-function fingerprintOf({ metadata }: KubeObject): string {
-  const { generation, labels, annotations, finalizers, ownerReferences } = metadata;
-  return JSON.stringify([generation, labels, annotations, finalizers, ownerReferences]);
 }
 
 export function createAppliedMemory(): AppliedMemory {
@@ -41,21 +35,35 @@ export function createAppliedMemory(): AppliedMemory {
   const note = (object: KubeObject, manager: string, token: string): void => {
     const key = keyOfEntry(object, manager);
     applied.delete(key);
-    applied.set(key, { token, resourceVersion: object.metadata.resourceVersion, fingerprint: fingerprintOf(object) });
+    applied.set(key, { token, resourceVersion: object.metadata.resourceVersion });
     if (applied.size > REMEMBERED_MAX) for (const oldest of applied.keys()) return void applied.delete(oldest);
   };
   return {
-    isApplied: (object, manager, token) => {
+    isApplied: (object, manager, token, intent) => {
       const entry = applied.get(keyOfEntry(object, manager));
       if (!entry || entry.token !== token || !ownsFields(object, manager)) return false;
       if (entry.resourceVersion === object.metadata.resourceVersion) return true;
-      if (entry.fingerprint !== fingerprintOf(object)) return false;
+      if (!holds(object, intentOf(intent()))) return false;
       note(object, manager, token);
       return true;
     },
     note,
     forget: (object, manager) => void applied.delete(keyOfEntry(object, manager)),
   };
+}
+
+/** True when everything in `wanted` is in `actual` with the same value; lists of texts and of owners may be longer. */
+export function holds(actual: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(actual)) return wanted.length === 0 && actual === undefined;
+    const isSet = wanted.every((item) => typeof item === "string" || (item as { uid?: unknown } | null)?.uid !== undefined);
+    if (isSet) return wanted.every((item) => actual.some((other) => holds(other, item)));
+    return sameJson(actual, wanted);
+  }
+  if (typeof wanted !== "object" || wanted === null) return actual === wanted;
+  const fields = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  if (typeof actual !== "object" || actual === null) return fields.length === 0 && actual === undefined;
+  return fields.every(([key, value]) => holds((actual as Readonly<Record<string, unknown>>)[key], value));
 }
 
 /** The parts of an object that an intent may hold; everything else stays with its owners. `uid` keeps an update from creating. */
@@ -91,7 +99,7 @@ export async function applyOnce<K extends KubeObject>(
   token: string,
   intent: () => KubeObject,
 ): Promise<K> {
-  if (memory.isApplied(existing, fieldManager, token)) return existing;
+  if (memory.isApplied(existing, fieldManager, token, intent)) return existing;
   const stored = await applyIntent(context, resource, intent(), fieldManager);
   memory.note(stored, fieldManager, token);
   return stored;

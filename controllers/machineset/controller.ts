@@ -20,7 +20,7 @@ import {
   type StepOutcome,
   type WatchEnvironment,
 } from "../../runtime/controller.ts";
-import { createAppliedMemory } from "../apply/apply.ts";
+import { type AppliedMemory, createAppliedMemory } from "../apply/apply.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import { controllerOf } from "../ownership/owners.ts";
@@ -64,7 +64,7 @@ export function machineSetController(): Controller<MachineSet> {
         adoptMachines,
         remediate,
         (view, context) => syncMachines(view, context, memory),
-        inPlaceWhenEnabled,
+        inPlaceWhenEnabled(memory),
         scale,
       ),
     ],
@@ -72,8 +72,10 @@ export function machineSetController(): Controller<MachineSet> {
   });
 }
 
-const inPlaceWhenEnabled: Step<MachineSetView> = (view, context) =>
-  context.gates.enabled("InPlaceUpdates") ? triggerInPlace(view, context) : undefined;
+const inPlaceWhenEnabled =
+  (memory: AppliedMemory): Step<MachineSetView> =>
+  (view, context) =>
+    context.gates.enabled("InPlaceUpdates") ? triggerInPlace(view, context, memory) : undefined;
 
 /** Runs every step, also after one has failed; the failures come out together at the end. A step may stop those after it. */
 function each(...steps: readonly Step<MachineSetView>[]): Step<MachineSetView> {

@@ -206,7 +206,6 @@ async function syncObjects(
     if (read.state === "missing") throw new Error(`${ref.kind} ${ref.name} of Machine ${nameOf(machine)} does not exist`);
     const { resource } = read.kind;
     if (await repairOwnership(context, memory, resource, read.object, fieldManagers.machineSetMetadata)) return true;
-    if (memory.isApplied(read.object, fieldManagers.machineSetMetadata, token)) continue;
     // The apply that made the object owned its labels too; from here on the metadata manager has them, so that it can remove them.
     const object = ownsLabels(read.object) ? await disownMetadata(context, resource, read.object, fieldManagers.machineSet) : read.object;
     const intent = (): Unstructured => ({
@@ -241,7 +240,7 @@ const ownsLabels = (object: Unstructured): boolean =>
 
 /** Starts the update of machines that were handed over: infrastructure object, bootstrap object, Machine, then the hook, in this order.
  *  Cut short anywhere, the whole sequence runs again; every write may be repeated. */
-export async function triggerInPlace(view: MachineSetView, context: ReconcileContext): Promise<void> {
+export async function triggerInPlace(view: MachineSetView, context: ReconcileContext, memory: AppliedMemory): Promise<void> {
   const setView = setViewOf(view, readMoveTarget(view, context));
   view.plan = planReplicas(setView, machineViews(view), view.nowMs);
   const names = machinesToTrigger(setView, machineViews(view), acknowledgedMoves(view.set), view.plan);
@@ -249,7 +248,7 @@ export async function triggerInPlace(view: MachineSetView, context: ReconcileCon
   for (const name of names) {
     try {
       const machine = machineNamed(view, name);
-      if (machine) await trigger(view, context, machine);
+      if (machine) await trigger(view, context, memory, machine);
     } catch (e) {
       failures.push(new Error(`starting the in-place update of Machine ${name}: ${messageOf(e)}`, { cause: e }));
     }
@@ -257,11 +256,13 @@ export async function triggerInPlace(view: MachineSetView, context: ReconcileCon
   if (failures.length > 0) throw joined(failures);
 }
 
-async function trigger(view: MachineSetView, context: ReconcileContext, machine: Machine): Promise<void> {
+async function trigger(view: MachineSetView, context: ReconcileContext, memory: AppliedMemory, machine: Machine): Promise<void> {
   const { client } = context;
   await markObject(view, context, machine, machine.spec.infrastructureRef, view.infrastructureTemplate);
   if (machine.spec.bootstrap.configRef) await markObject(view, context, machine, machine.spec.bootstrap.configRef, view.bootstrapTemplate);
   const updated = await applyIntent<Machine>(context, machineResource, syncedMachine(view.set, machine, true), fieldManagers.machineSet);
+  // From here on the machine has the set's version: a sync would apply exactly this.
+  memory.note(updated, fieldManagers.machineSet, syncToken(view.set));
   const annotations = {
     [pendingAcknowledgeMoveAnnotation]: null,
     [pendingHooksAnnotation]: withPendingHook(updated, UPDATE_MACHINE_HOOK),
