@@ -76,8 +76,14 @@ function holdsResource(mine: Texts, resource: string): boolean {
   return mine?.some((text) => text === ANY || text === resource || text === anyOf) ?? false;
 }
 
+const SHOWN: readonly (readonly [keyof Rule, string])[] = [
+  ["apiGroups", "APIGroups"],
+  ["resources", "Resources"],
+  ["resourceNames", "ResourceNames"],
+  ["nonResourceURLs", "NonResourceURLs"],
+  ["verbs", "Verbs"],
+];
+
 /** A rule as refusals show it. */
 export const ruleText = (rule: Rule): string =>
-  `{${(["apiGroups", "resources", "resourceNames", "nonResourceURLs", "verbs"] as const)
-    .flatMap((field) => (isEmpty(rule[field]) ? [] : [`${field[0]?.toUpperCase()}${field.slice(1)}:${JSON.stringify(rule[field])}`]))
-    .join(", ")}}`;
+  `{${SHOWN.flatMap(([field, name]) => (isEmpty(rule[field]) ? [] : [`${name}:${JSON.stringify(rule[field])}`])).join(", ")}}`;
