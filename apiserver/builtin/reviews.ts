@@ -3,6 +3,7 @@
 import type { StatusCause } from "../../api/meta/status.ts";
 import type { UserInfo } from "../../api/meta/transport.ts";
 import type { AuthorizationAttributes } from "../auth-seam.ts";
+import { timestamp } from "../../runtime/base/clock.ts";
 import { badRequest, fieldInvalid, fieldRequired, invalid } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import type { SubresourceRequest } from "../registry.ts";
@@ -86,17 +87,24 @@ export const subjectAccessReview: Answer = async (request) => {
 
 export const localSubjectAccessReview: Answer = async (request) => {
   const spec = specOf(bodyOf(request));
-  const about = asText(asFields(spec.resourceAttributes).namespace);
-  if (about !== request.namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${request.namespace}`);
-  refuse(request, [...attributeCauses(spec), ...subjectCauses(spec)]);
+  refuse(request, [...attributeCauses(spec), ...subjectCauses(spec), ...placeCauses(spec, request.namespace)]);
   return decide(request, userOf(spec));
 };
+
+/** It asks about its own namespace only. */
+function placeCauses(spec: Fields, namespace: string): readonly StatusCause[] {
+  if (spec.nonResourceAttributes !== undefined) {
+    return [fieldInvalid("spec.nonResourceAttributes", spec.nonResourceAttributes, "disallowed on this kind of request")];
+  }
+  const about = asText(asFields(spec.resourceAttributes).namespace);
+  return about === namespace ? [] : [fieldInvalid("spec.resourceAttributes.namespace", about, "must match metadata.namespace")];
+}
 
 /** Rules of a user in a namespace, as far as RBAC objects tell. */
 export const selfSubjectRulesReview: Answer = async (request) => {
   const object = bodyOf(request);
   const namespace = asText(specOf(object).namespace);
-  if (namespace === "") refuse(request, [fieldRequired("spec.namespace", "no namespace on request")]);
+  if (namespace === "") throw badRequest("no namespace on request");
   return { ...object, status: { ...rulesOf(request, namespace), incomplete: false } };
 };
 
@@ -111,10 +119,6 @@ function rulesOf(
   { server, user }: SubresourceRequest,
   namespace: string,
 ): { resourceRules: readonly object[]; nonResourceRules: readonly object[] } {
-  const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
-  if (user.groups.includes("system:masters")) {
-    return { resourceRules: [everything], nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }] };
-  }
   const list = (kind: string, within?: string): readonly ApiObject[] => {
     const type = server.registry.byKind("rbac.authorization.k8s.io", "v1", kind);
     return type ? server.objects.list(type, within) : [];
@@ -158,4 +162,10 @@ const wireUser = (user: UserInfo): object => ({
   ...(user.extra === undefined ? {} : { extra: user.extra }),
 });
 
-export const selfSubjectReview: Answer = async (request) => ({ ...bodyOf(request), status: { userInfo: wireUser(request.user) } });
+/** Nothing of the body comes back. */
+export const selfSubjectReview: Answer = async ({ type, user, server }) => ({
+  kind: type.kind,
+  apiVersion: `${type.group}/${type.version}`,
+  metadata: { creationTimestamp: timestamp(server.clock.nowMs()) },
+  status: { userInfo: wireUser(user) },
+});

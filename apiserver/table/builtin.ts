@@ -208,7 +208,7 @@ const COLUMNS: Readonly<Record<string, readonly PrinterColumn[]>> = {
     column("Pod Labels", (o) => labelsText(at(o, "template.metadata.labels"))),
   ],
   "/ResourceQuota": [NAME, column("Request", (o) => quotaText(o, false)), column("Limit", (o) => quotaText(o, true)), AGE],
-  "/Secret": [NAME, field("Type", "type"), column("Data", (o) => sizeOf(o.data), "integer"), AGE],
+  "/Secret": [NAME, field("Type", "type"), column("Data", (o) => sizeOf(o.data)), AGE],
   "/Service": [
     NAME,
     field("Type", "spec.type"),
@@ -264,8 +264,8 @@ const COLUMNS: Readonly<Record<string, readonly PrinterColumn[]>> = {
   "apps/Deployment": [
     NAME,
     column("Ready", readyOf),
-    number("Up-to-date", "status.updatedReplicas"),
-    number("Available", "status.availableReplicas"),
+    column("Up-to-date", (o) => count(at(o, "status.updatedReplicas"))),
+    column("Available", (o) => count(at(o, "status.availableReplicas"))),
     AGE,
     ...containerColumns(TEMPLATE),
     selector,

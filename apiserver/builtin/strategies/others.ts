@@ -105,12 +105,16 @@ const frozen = (paths: readonly string[], more: Partial<Strategy> = {}): Strateg
   ...more,
 });
 
-export const volumeAttachmentStrategy = frozen(["spec"], { allowUnconditionalUpdate: false });
-export const csiDriverStrategy = frozen(["spec.attachRequired", "spec.volumeLifecycleModes"], { allowUnconditionalUpdate: false });
-export const csiNodeStrategy: Strategy = { allowUnconditionalUpdate: false };
+export const volumeAttachmentStrategy = frozen(["spec"], { allowUnconditionalUpdate: false, returnDeletedObject: true });
+export const csiDriverStrategy = frozen(["spec.attachRequired", "spec.volumeLifecycleModes"], {
+  allowUnconditionalUpdate: false,
+  returnDeletedObject: true,
+});
+export const csiNodeStrategy: Strategy = { allowUnconditionalUpdate: false, returnDeletedObject: true };
 export const controllerRevisionStrategy = frozen(["data"]);
 
 export const storageClassStrategy: Strategy = {
+  returnDeletedObject: true,
   validateUpdate: (object, old) => [
     ...["parameters", "provisioner"].flatMap((path) => unchangedOrForbidden(object, old, path, `updates to ${path} are forbidden.`)),
     ...unchangedOrForbidden(object, old, "reclaimPolicy", "updates to reclaimPolicy are forbidden."),
