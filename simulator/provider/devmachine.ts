@@ -4,32 +4,26 @@
 import { type Cluster, clusterResource } from "../../api/cluster.ts";
 import { type DevCluster, devClusterResource } from "../../api/devcluster.ts";
 import { type DevMachine, devMachineResource } from "../../api/devmachine.ts";
+import { secretResource } from "../../api/core/index.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
-import type { KubeObject } from "../../api/meta/object.ts";
-import { keyOf, type ObjectKey, type Resource, resource } from "../../api/meta/resource.ts";
+import { keyOf, type ObjectKey } from "../../api/meta/resource.ts";
 import { isNotFound } from "../../api/meta/status.ts";
+import { devMachineFinalizer, inMemoryMachineBootstrappedAnnotation, machineControlPlaneLabel } from "../../api/names.ts";
+import { mayReconcile } from "../../controllers/lifecycle/begin.ts";
 import { parseTimestamp, timestamp } from "../../runtime/base/clock.ts";
 import { seededRandom, uuid } from "../../runtime/base/random.ts";
 import { type Finding, findCondition, hasStatus, setConditions } from "../../runtime/conditions.ts";
 import { type Controller, controller, mapped, type ReconcileContext } from "../../runtime/controller.ts";
-import { ensureFinalizer, patchObject, patchStatus, removeFinalizer } from "../../runtime/patch.ts";
+import { patchObject, patchStatus, removeFinalizer } from "../../runtime/patch.ts";
 import { type BootstrapContent, readCloudConfig } from "../host/cloud-config.ts";
 import { bootHost, type HostState, type Hosts } from "../host/host.ts";
 import type { SimulatedCluster } from "../workload/cluster.ts";
 import type { SimulatedClusters, WorkloadFront } from "../workload/clusters.ts";
 import { COMPONENTS, imageOf } from "../workload/objects.ts";
-import { clusterOf, isPaused, ownerMachine, pausedFinding } from "./owners.ts";
+import { clusterOf, ownerMachine } from "./owners.ts";
 import { planStages, type StageName, type StagePlan, stagesOf, startupDelayMs } from "./stages.ts";
 
-const FINALIZER = "dockermachine.infrastructure.cluster.x-k8s.io";
-const CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane";
-const BOOTSTRAPPED = "machine.inmemory.infrastructure.cluster.x-k8s.io/bootstrapped";
 const STAGES: readonly StageName[] = ["VMProvisioned", "NodeProvisioned", "EtcdProvisioned", "APIServerProvisioned"];
-
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-const secretResource: Resource<Secret> = resource<Secret>("", "v1", "Secret", "secrets");
 
 export interface DevMachineParts {
   readonly clusters: SimulatedClusters;
@@ -43,10 +37,9 @@ interface View {
   readonly cluster?: Cluster;
   readonly devCluster?: DevCluster;
   readonly controlPlane: boolean;
-  readonly paused: boolean;
 }
 
-function load(infra: DevMachine, context: ReconcileContext): View {
+async function load(infra: DevMachine, context: ReconcileContext): Promise<View | undefined> {
   const machine = ownerMachine(infra, context);
   const cluster = clusterOf(machine ?? infra, context);
   const ref = cluster?.spec?.infrastructureRef;
@@ -54,14 +47,10 @@ function load(infra: DevMachine, context: ReconcileContext): View {
     ref?.kind === "DevCluster"
       ? context.cache.get(devClusterResource, { namespace: keyOf(infra).namespace, name: ref.name ?? "" })
       : undefined;
-  return {
-    infra,
-    machine,
-    cluster,
-    devCluster,
-    controlPlane: machine?.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined,
-    paused: isPaused(infra, cluster),
-  };
+  const view = { infra, machine, cluster, devCluster, controlPlane: machine?.metadata.labels?.[machineControlPlaneLabel] !== undefined };
+  if (!cluster) return infra.metadata.deletionTimestamp ? view : undefined;
+  if (!machine && !infra.metadata.deletionTimestamp) return undefined;
+  return (await mayReconcile(devMachineResource, infra, cluster, devMachineFinalizer, context)) ? view : undefined;
 }
 
 // Drawn from the object's uid: the same however often it is asked, after a restart too.
@@ -89,7 +78,7 @@ function plan(v: View, host: HostState | undefined, nowMs: number): StagePlan {
     infrastructureProvisioned: v.cluster?.status?.initialization?.infrastructureProvisioned === true,
     controlPlaneInitialized: hasStatus(v.cluster?.status?.conditions, "ControlPlaneInitialized", "True"),
     hasBootstrapData: (v.machine?.spec?.bootstrap?.dataSecretName ?? "") !== "",
-    bootstrapped: v.machine?.metadata.annotations?.[BOOTSTRAPPED] !== undefined,
+    bootstrapped: v.machine?.metadata.annotations?.[inMemoryMachineBootstrappedAnnotation] !== undefined,
     ...(host ? { createdMs: host.createdMs } : {}),
     doneMs: Object.fromEntries(done),
     delayMs: delays(v.infra),
@@ -115,21 +104,6 @@ const DEFAULT_CLUSTER_CONFIGURATION = (name: string, version: string): string =>
   `apiVersion: kubeadm.k8s.io/v1beta4\nclusterName: ${name}\nkind: ClusterConfiguration\nkubernetesVersion: ${version}\n`;
 
 export function devMachineController(parts: DevMachineParts): Controller<DevMachine> {
-  const paused = async ({ infra, paused, machine }: View, { client, clock }: ReconcileContext) => {
-    const conditions = setConditions(
-      infra.status?.conditions,
-      [pausedFinding(paused)],
-      timestamp(clock.nowMs()),
-      infra.metadata.generation,
-    );
-    await patchStatus(client, devMachineResource, infra, { ...infra.status, conditions });
-    return paused || (!machine && !infra.metadata.deletionTimestamp) ? { stop: true as const } : undefined;
-  };
-
-  const finalizer = async ({ infra }: View, { client }: ReconcileContext) => {
-    await ensureFinalizer(client, devMachineResource, infra, FINALIZER);
-  };
-
   const switchOn = async (v: View, context: ReconcileContext): Promise<HostState> => {
     const { infra, machine, cluster } = v;
     const host = bootHost({
@@ -208,7 +182,7 @@ export function devMachineController(parts: DevMachineParts): Controller<DevMach
       else if (cluster) await parts.front.close(host.cluster);
       parts.hosts.delete(keyOf(v.infra));
     }
-    await removeFinalizer(client, devMachineResource, v.infra, FINALIZER);
+    await removeFinalizer(client, devMachineResource, v.infra, devMachineFinalizer);
   };
 
   return controller<DevMachine, View>(devMachineResource, {
@@ -222,8 +196,8 @@ export function devMachineController(parts: DevMachineParts): Controller<DevMach
     reads: [devClusterResource],
     fieldManager: "manager",
     load,
-    whenDeleting: [paused, destroy],
-    whenLive: [paused, finalizer, provision],
+    whenDeleting: [destroy],
+    whenLive: [provision],
   });
 }
 
@@ -249,7 +223,7 @@ async function report(v: View, next: StagePlan, host: HostState | undefined, { c
   const findings: readonly Finding[] = next.conditions;
   const conditions = setConditions(
     infra.status?.conditions,
-    [...findings, pausedFinding(false), readyFinding(findings, stagesOf(v.controlPlane))],
+    [...findings, readyFinding(findings, stagesOf(v.controlPlane))],
     timestamp(clock.nowMs()),
     infra.metadata.generation,
   );
@@ -275,7 +249,10 @@ async function report(v: View, next: StagePlan, host: HostState | undefined, { c
       : {}),
   });
   const up = v.controlPlane ? "APIServerProvisioned" : "NodeProvisioned";
-  if (machine && next.done.includes(up) && machine.metadata.annotations?.[BOOTSTRAPPED] === undefined) {
-    await client.patch(machineResource, keyOf(machine), { type: "merge", body: { metadata: { annotations: { [BOOTSTRAPPED]: "" } } } });
+  if (machine && next.done.includes(up) && machine.metadata.annotations?.[inMemoryMachineBootstrappedAnnotation] === undefined) {
+    await client.patch(machineResource, keyOf(machine), {
+      type: "merge",
+      body: { metadata: { annotations: { [inMemoryMachineBootstrappedAnnotation]: "" } } },
+    });
   }
 }
