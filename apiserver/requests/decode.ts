@@ -3,6 +3,7 @@ import { parseDocument } from "yaml";
 import type { ApiRequest } from "../../api/meta/transport.ts";
 import { badRequest, requestEntityTooLarge, unsupportedMediaType } from "../errors.ts";
 import { decodeProtobuf, type ProtobufError } from "../protobuf/decode.ts";
+import { PROTOBUF } from "../protobuf/encode-status.ts";
 import { BodyError, type Parsed, parseJson } from "./json.ts";
 
 /** kube-apiserver's limit, bytes. */
@@ -10,8 +11,6 @@ export const BODY_BYTES_MAX = 3 * 1024 * 1024;
 const YAML_DEPTH_MAX = 2_000;
 /** Aliases in YAML may multiply a body; more than this is an attack. */
 const YAML_ALIASES_MAX = 100;
-
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 /** The media type of a body, without parameters; `application/json` when none is given. */
 export const contentTypeOf = (request: ApiRequest): string =>

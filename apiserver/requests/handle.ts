@@ -5,12 +5,14 @@ import { impersonated, impersonates } from "../auth/impersonation.ts";
 import { ANONYMOUS } from "../auth-seam.ts";
 import type { PathHandler } from "../context.ts";
 import { ApiError, forbidden, methodNotAllowed, noSuchResource, statusOf, unauthorized } from "../errors.ts";
+import { textAnswer } from "../health.ts";
+import { encodeStatus, PROTOBUF } from "../protobuf/encode-status.ts";
 import type { ResourceType } from "../registry.ts";
 import { handleWatch } from "../watch/watch.ts";
 import type { Call, Core } from "./call.ts";
 import { handleCreate } from "./create.ts";
 import { handleDelete, handleDeleteCollection } from "./delete.ts";
-import { negotiate, type Negotiated } from "./negotiate.ts";
+import { negotiate, type Negotiated, parseAccept } from "./negotiate.ts";
 import { handlePatch } from "./patch.ts";
 import { handleGet, handleList } from "./read.ts";
 import { handleReplace } from "./replace.ts";
@@ -45,8 +47,13 @@ function faultAnswer(core: Core, request: ApiRequest, error: unknown): ApiRespon
     });
   }
   const headers = error instanceof ApiError ? error.headers : {};
+  if (wantsProtobufOnly(request.headers.accept ?? "")) {
+    return { kind: "bytes", status: status.code, headers: { "content-type": PROTOBUF, ...headers }, bytes: encodeStatus(status) };
+  }
   return answer(faultForm(request), status.code, status, headers);
 }
+
+const wantsProtobufOnly = (accept: string): boolean => accept !== "" && parseAccept(accept).every(({ type }) => type === PROTOBUF);
 
 /** Faults come in the media type asked for where there is one, else as JSON. */
 function faultForm(request: ApiRequest): Negotiated {
@@ -60,7 +67,7 @@ function faultForm(request: ApiRequest): Negotiated {
 async function stages(pipeline: Pipeline, request: ApiRequest): Promise<ApiResponse> {
   const { core } = pipeline;
   const route = parsePath(request.path);
-  if (!route) throw noSuchResource();
+  if (!route) return unknownPath(core, request.path);
   const query = new URLSearchParams(request.query);
   const asker = request.user ?? (await authenticate(core, request));
   const user = impersonates(request) ? await impersonated(core.authorizer, request, asker) : asker;
@@ -70,7 +77,7 @@ async function stages(pipeline: Pipeline, request: ApiRequest): Promise<ApiRespo
   if (!decision.allowed) throw refusal(info.isResource, route, info.verb, user, decision.reason ?? "");
   if (!route.isResource) return otherPath(pipeline, request, route);
   const type = core.registry.byPath(route.group, route.version, route.resource);
-  if (!type || route.rest.length > 0) throw noSuchResource();
+  if (!type || route.rest.length > 0) return unknownPath(core, route.path);
   if (type.namespaced && route.namespace === "" && route.name !== "") throw noSuchResource();
   if (!type.namespaced && route.namespace !== "" && route.resource !== "namespaces") throw noSuchResource();
   return resourceRequest(core, request, route, info, type, query, user, watching);
@@ -106,7 +113,15 @@ async function otherPath({ core, paths }: Pipeline, request: ApiRequest, route: 
     const found = await handler.handle(request, route.path, core);
     if (found) return found;
   }
-  throw noSuchResource();
+  return unknownPath(core, route.path);
+}
+
+/** Below the groups of built-in kinds a Status; elsewhere, as for a kind that was removed, plain text. Throws NotFound. */
+function unknownPath(core: Core, path: string): ApiResponse {
+  const [, root = "", group = ""] = path.split("/");
+  const builtIn = root === "api" || (root === "apis" && core.registry.all().some((type) => type.group === group && !type.custom));
+  if (builtIn) throw noSuchResource();
+  return textAnswer(404, "404 page not found\n");
 }
 
 async function resourceRequest(

@@ -12,7 +12,6 @@ import {
   requestEntityTooLarge,
   unprocessable,
   unsupportedMediaType,
-  customError,
 } from "../errors.ts";
 import { type ApiObject, deepFreeze, withMetadata } from "../object.ts";
 import { inNamespace, judgeStrictness, sameName, strictTexts } from "./bodies.ts";
@@ -109,16 +108,17 @@ function asObject(call: Call, result: unknown, validation: FieldValidation, dupl
   return inNamespace(call, object);
 }
 
+/** What the kind cannot take is told of the patch. */
 function shaped(call: Call, result: object): Shaped {
   try {
     return shapeWithDefaults(call.core, call.type, asKind(call.type, result), strategyContext(call, "patch"));
   } catch (error) {
-    const status = (error as { status?: { code?: number } }).status;
-    if (status?.code !== 400 || call.type.custom) throw error;
-    // A typed kind cannot take the value: upstream says so of the patch.
-    throw customError(400, "BadRequest", (error as Error).message);
+    if ((error as { status?: { code?: number } }).status?.code !== 400) throw error;
+    throw invalidPatch((error as Error).message);
   }
 }
+
+const invalidPatch = (why: string): Error => invalid({ group: "", kind: "" }, "", [fieldInvalid("patch", "the patch", why)]);
 
 /** Strictness of a patch is an invalid patch, not a bad request. */
 function judgePatch(call: Call, validation: FieldValidation, texts: readonly string[]): void {
@@ -127,7 +127,7 @@ function judgePatch(call: Call, validation: FieldValidation, texts: readonly str
     for (const text of texts) warn(call, text);
     return;
   }
-  throw invalid({ group: "", kind: "" }, "", [fieldInvalid("patch", "the patch", `strict decoding error: ${texts.join(", ")}`)]);
+  throw invalidPatch(`strict decoding error: ${texts.join(", ")}`);
 }
 
 export async function handlePatch(call: Call): Promise<ApiResponse> {
@@ -168,8 +168,6 @@ function checkedIdentity(call: Call, value: ApiObject): ApiObject {
     throw badRequest("metadata of an applied object must be an object");
   }
   const named = metadata ? config : ({ ...config, metadata: {} } as ApiObject);
-  const name = named.metadata.name ?? "";
-  if (name === "") return withMetadata(named, { name: call.route.name });
   sameName(call, named);
   return named;
 }
@@ -180,7 +178,7 @@ async function handleApply(call: Call): Promise<ApiResponse> {
   const config = deepFreeze(applyBody(call, options));
   const write = { type, manager: options.fieldManager, subresource: route.subresource, nowMs: core.clock.nowMs() };
   const finished = (merged: ApiObject): ApiObject => {
-    const { object } = shape(core, type, merged);
+    const { object } = shape(core, type, merged, true);
     return inNamespace(call, type.strategy.defaults?.(object, strategyContext(call, "apply")) ?? object);
   };
   const exists = find(core, type, namespaceOf(call), route.name) !== undefined;

@@ -37,7 +37,8 @@ export const jsonBytes = (object: object): Uint8Array => utf8.encode(jsonText(ob
 export const makeList = (type: ResourceType, items: readonly ApiObject[], metadata: ListMetadata): object => ({
   apiVersion: apiVersionOfType(type),
   kind: type.listKind,
-  metadata,
+  // Untyped lists always write the field.
+  metadata: type.custom ? { continue: "", ...metadata } : metadata,
   items,
   ...(type.custom ? {} : { [BARE_ITEMS]: true }),
 });

@@ -14,8 +14,11 @@ export interface Shaped {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Brings a decoded body, or the result of a patch, into the form of the kind. Frozen. Throws BadRequest. */
-export function shape(core: Pick<Core, "compiled">, type: ResourceType, value: object): Shaped {
+/**
+ * Brings a decoded body, or the result of a patch, into the form of the kind. Frozen. Throws BadRequest.
+ * @param keepNulls after an apply, whose nulls are refused and not dropped
+ */
+export function shape(core: Pick<Core, "compiled">, type: ResourceType, value: object, keepNulls = false): Shaped {
   if (type.decode) {
     const { object, unknown } = type.decode(value);
     return { object: deepFreeze(object), unknown };
@@ -25,7 +28,7 @@ export function shape(core: Pick<Core, "compiled">, type: ResourceType, value: o
     unknown.push(path);
   };
   let object = coerceMetadata(value as ApiObject, onUnknown);
-  object = core.compiled(type)?.defaultAndPrune(object, { onUnknown }) ?? object;
+  object = core.compiled(type)?.defaultAndPrune(object, { onUnknown, keepNulls }) ?? object;
   return { object: deepFreeze(object), unknown: unknown.length > 1 ? unknown.sort() : unknown };
 }
 
