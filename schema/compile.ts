@@ -14,11 +14,8 @@ export interface CompileOptions {
 export interface PruneOptions {
   /** Drop fields that the schema does not name. Default true. */
   readonly prune?: boolean;
-  /**
-   * Drop nulls of fields that are neither nullable nor have a default. Default true. False for the result of server-side apply, where
-   * kube-apiserver keeps them, so that validation refuses them.
-   */
-  readonly dropNulls?: boolean;
+  /** Leave nulls that no default replaces, so that validation refuses them: an apply. Default false. */
+  readonly keepNulls?: boolean;
   /** Told the path of each dropped field, such as `spec.list[0].foo`, in the order of the walk. */
   readonly onUnknown?: (path: string) => void;
 }
@@ -62,9 +59,9 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   return {
     schema,
     hasRules: rules !== undefined,
-    defaultAndPrune<T>(object: T, { prune = true, dropNulls = true, onUnknown }: PruneOptions = {}): T {
+    defaultAndPrune<T>(object: T, { prune = true, keepNulls = false, onUnknown }: PruneOptions = {}): T {
       if (!shape) return object;
-      const walk: ShapeWalk = { prune, dropNulls, onUnknown, path: [] };
+      const walk: ShapeWalk = { prune, keepNulls, onUnknown, path: [] };
       return shape(object, walk) as T;
     },
     validate(object, old) {

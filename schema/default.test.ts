@@ -30,7 +30,7 @@ describe("defaults", () => {
 
   it("keeps other nulls when told to, but for defaults", () => {
     const compiled = compileSchema(DEFAULTS, { root: "value" });
-    expect(compiled.defaultAndPrune({ mode: null, sub: null }, { dropNulls: false })).toEqual({ mode: "auto", sub: null });
+    expect(compiled.defaultAndPrune({ mode: null, sub: null }, { keepNulls: true })).toEqual({ mode: "auto", sub: null });
   });
 
   it("keeps null where it is allowed, and in lists", () => {

@@ -8,7 +8,7 @@ import { OBJECT_META } from "./object-meta.ts";
 
 export interface ShapeWalk {
   readonly prune: boolean;
-  readonly dropNulls: boolean;
+  readonly keepNulls: boolean;
   readonly onUnknown: ((path: string) => void) | undefined;
   readonly path: PathSegment[];
 }
@@ -33,7 +33,7 @@ interface ObjectPlan {
   readonly keepsUnknown: boolean;
 }
 
-const QUIET: ShapeWalk = { prune: false, dropNulls: true, onUnknown: undefined, path: [] };
+const QUIET: ShapeWalk = { prune: false, keepNulls: false, onUnknown: undefined, path: [] };
 
 /** @returns undefined when no value is ever changed by the schema (a scalar) */
 export function compileShape(schema: JsonSchema, isResource = false): Shape | undefined {
@@ -107,7 +107,7 @@ function objectShape(schema: JsonSchema, isResource: boolean): (value: Fields, w
 }
 
 function shapeField(field: Field, key: string, before: unknown, walk: ShapeWalk): unknown {
-  if (before === null) return field.nullable ? null : (field.fallback ?? (walk.dropNulls ? undefined : null));
+  if (before === null) return field.nullable ? null : (field.fallback ?? (walk.keepNulls ? null : undefined));
   if (field.shape === undefined || typeof before !== "object") return before;
   walk.path.push(key);
   const after = field.shape(before, walk);
