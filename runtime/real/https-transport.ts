@@ -1,4 +1,4 @@
-// A Transport over HTTPS with one keep-alive agent. Here: requests, whole answers, watch streams. Not here: credentials (kube-config.ts),
+// A Transport over HTTPS with keep-alive connections. Here: requests, whole answers, watch streams. Not here: credentials (kube-config.ts),
 // what answers mean (../transport-client.ts).
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
@@ -7,6 +7,8 @@ import type { ApiRequest, ApiResponse, Transport, WatchEvent, WatchSink } from "
 /** A server that accepts a connection and says nothing must not hold a worker for ever. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Requests beyond it wait for a free connection; a thousand handshakes at once would time out. */
+const CONNECTIONS_MAX = 32;
 /** Longer than the pauses between reconciles, shorter than what proxies allow. */
 const KEEP_ALIVE_MS = 60_000;
 /** One event of a watch; an object in etcd has at most 1.5 MiB, a client's request 3 MiB. */
@@ -37,16 +39,15 @@ export interface HttpsTransport {
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const base = new URL(options.url);
   const prefix = base.pathname.replace(/\/$/, "");
-  const agent = new Agent({
-    connect: { ...options.tls, timeout: CONNECT_TIMEOUT_MS },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    allowH2: false,
-  });
+  const common = { connect: { ...options.tls, timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: KEEP_ALIVE_MS, allowH2: false };
+  const requests = new Agent({ ...common, connections: CONNECTIONS_MAX });
+  // Each watch keeps a connection, so watches must not share the bound of the others.
+  const watches = new Agent(common);
 
   const send = async (request: ApiRequest, refresh: boolean): Promise<Dispatcher.ResponseData> => {
     const authorization = await options.authorization?.(refresh);
     const watching = isWatch(request);
-    return agent.request({
+    return (watching ? watches : requests).request({
       origin: base.origin,
       path: `${prefix}${request.path}${request.query === "" ? "" : `?${request.query}`}`,
       method: request.method as Dispatcher.HttpMethod,
@@ -71,7 +72,9 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       if (isWatch(request) && status === 200) return watchResponse(answer.body, status, headers);
       return { kind: "bytes", status, headers, bytes: new Uint8Array(await answer.body.arrayBuffer()) };
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      await Promise.all([requests.destroy(), watches.destroy()]);
+    },
   };
 }
 
