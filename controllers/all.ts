@@ -32,6 +32,9 @@ export interface ControllersParts {
   readonly workloadClusters: WorkloadClustersControl;
   readonly hookTransport: HookTransport;
   readonly metrics: MetricsRegistry;
+  /** `reader` when another manager discovers extensions (the extensionconfig controller is switched off here); it must run all the same.
+   *  Default `writer`. */
+  readonly extensionConfigRole?: "writer" | "reader";
   /** The manager's, which exists only after its controllers. */
   readonly cache: () => Cache;
 }
@@ -48,6 +51,6 @@ export function createControllers(parts: ControllersParts): readonly AnyControll
     machineDeploymentController({ canUpdate: hooks.canUpdateMachineSet }),
     machineSetController(),
     machineController({ workloadClusters, updateMachine: hooks.updateMachine, nowMs: () => clock.nowMs() }),
-    ...(gates.enabled("RuntimeSDK") ? [extensionConfigController({ registry, calls, client })] : []),
+    ...(gates.enabled("RuntimeSDK") ? [extensionConfigController({ registry, calls, client, role: parts.extensionConfigRole })] : []),
   ];
 }
