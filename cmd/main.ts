@@ -1,11 +1,8 @@
 #!/usr/bin/env node
 // The command line: which command, exit codes, signals. Here: nothing that a command does.
-import { enableCompileCache } from "node:module";
 import { findCommand, type Io, usage } from "./commands.ts";
 
 const EXIT_USAGE = 64;
-
-enableCompileCache();
 
 const line = (stream: NodeJS.WriteStream) => (text: string) => void stream.write(`${text}\n`);
 
@@ -45,11 +42,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 try {
   process.exitCode = await run(args, io);
 } catch (error) {
-  const { code, hint, message, stack } = error as { code?: string; hint?: string; message?: string; stack?: string };
+  const { code, name, hint, message, stack } = error as { code?: string; name?: string; hint?: string; message?: string; stack?: string };
   const wantsStack = args.some((arg, i) => /^--v=(?:[4-9]|\d\d)/.test(arg) || (arg === "--v" && Number(args[i + 1]) >= 4));
   io.error(`theseus: ${message ?? String(error)}${hint ? `; ${hint}` : ""}`);
   if (wantsStack && stack) io.error(stack);
-  process.exitCode = code === "FlagError" || code === "FeatureGateInvalid" ? EXIT_USAGE : 1;
+  process.exitCode = code === "FlagError" || name === "FeatureGateError" ? EXIT_USAGE : 1;
 }
 // Everything a command opened is closed by now; a handle that is left would keep the terminal waiting.
 process.exit();

@@ -3,7 +3,7 @@
 import type { KubeObject } from "../../api/meta/object.ts";
 import { resource } from "../../api/meta/resource.ts";
 import { isNotFound } from "../../api/meta/status.ts";
-import { nameSuffix, type Random } from "../../runtime/base/random.ts";
+import { nameSuffix, seededRandom } from "../../runtime/base/random.ts";
 import type { Client } from "../../runtime/client.ts";
 import { addonPod, CONTROL_PLANE_LABEL } from "./objects.ts";
 
@@ -48,7 +48,7 @@ async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** @param nowMs when the new Pods start, milliseconds since the epoch */
-export async function addonPods(client: Client, random: Random, nowMs: number): Promise<AddonChange> {
+export async function addonPods(client: Client, nowMs: number): Promise<AddonChange> {
   const [nodes, pods] = [await client.list(NODES), await client.list(PODS, { namespace: KUBE_SYSTEM })];
   const proxy = await orAbsent(client.get(DAEMON_SETS, { namespace: KUBE_SYSTEM, name: "kube-proxy" }));
   const dns = await orAbsent(client.get(DEPLOYMENTS, { namespace: KUBE_SYSTEM, name: "coredns" }));
@@ -65,20 +65,26 @@ export async function addonPods(client: Client, random: Random, nowMs: number): 
   if (proxy) {
     const placed = new Set(ofWorkload(pods.items, proxy).map((p) => p.spec.nodeName));
     for (const node of live) {
-      if (!placed.has(node.metadata.name)) create.push(pod(proxy, node, `kube-proxy-${nameSuffix(random)}`, "kube-proxy", true));
+      if (!placed.has(node.metadata.name))
+        create.push(pod(proxy, node, `kube-proxy-${suffixOf(node.metadata.name ?? "")}`, "kube-proxy", true));
     }
   }
   if (dns) {
     // Workers first, as CoreDNS tolerates control planes but a scheduler spreads it.
     const takers = live.filter((n) => !n.spec?.unschedulable).sort((a, b) => Number(isControlPlane(a)) - Number(isControlPlane(b)));
-    const missing = (dns.spec.replicas ?? 1) - ofWorkload(pods.items, dns).length;
-    for (let i = 0; i < Math.min(missing, takers.length > 0 ? missing : 0); i++) {
-      create.push(pod(dns, takers[i % takers.length] as Node, `coredns-${nameSuffix(random)}`, "kube-dns", false));
+    const placed = new Set(ofWorkload(pods.items, dns).map((p) => p.metadata.name));
+    const wanted = Array.from({ length: takers.length > 0 ? (dns.spec.replicas ?? 1) : 0 }, (_, i) => `coredns-${suffixOf(String(i))}`);
+    for (const [i, name] of wanted.entries()) {
+      if (!placed.has(name)) create.push(pod(dns, takers[i % takers.length] as Node, name, "kube-dns", false));
     }
   }
   const names = new Set(nodes.items.map((n) => n.metadata.name));
   const orphans = pods.items.filter((p) => p.spec.nodeName !== undefined && !names.has(p.spec.nodeName));
   return { create, delete: orphans.map((p) => p.metadata.name ?? "") };
 }
+
+// The same place gets the same name: whoever looks at the same time makes the same Pod, not a second one.
+const suffixOf = (place: string): string =>
+  nameSuffix(seededRandom([...place].reduce((h, c) => (Math.imul(h, 31) + (c.codePointAt(0) ?? 0)) >>> 0, 7)));
 
 const isControlPlane = (node: Node): boolean => node.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;

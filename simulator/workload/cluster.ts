@@ -181,7 +181,7 @@ export function simulatedCluster(parts: SimulatedClusterParts) {
 
     /** One kube-proxy Pod per Node, CoreDNS on Nodes that can take it: what a scheduler and a kubelet would do. */
     async ensureAddonPods(): Promise<void> {
-      const wanted = await addonPods(client, random, clock.nowMs());
+      const wanted = await addonPods(client, clock.nowMs());
       for (const { object } of wanted.create) await create(object);
       for (const name of wanted.delete) await remove(PODS, name, KUBE_SYSTEM);
     },
