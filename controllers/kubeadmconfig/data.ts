@@ -9,7 +9,9 @@ import type { ReconcileContext } from "../../runtime/controller.ts";
 import { clusterSecret } from "../certificates/secrets.ts";
 import { controllerReferenceTo, withOwner } from "../ownership/owners.ts";
 import { type BootstrapParts, cloudConfig, type DataFile } from "./cloud-config.ts";
-import { BootstrapInputInvalid, resolveFiles, resolveUsers } from "./files.ts";
+import { BootstrapInputInvalid } from "./errors.ts";
+import { resolveFiles, resolveUsers } from "./files.ts";
+import { ignitionConfig } from "./ignition.ts";
 import type { ConfigView } from "./view.ts";
 
 /** A finding that says why the data is not there. */
@@ -26,15 +28,15 @@ export async function storeData(
   const { config, cluster } = view;
   const namespace = config.metadata.namespace ?? "";
   const spec = config.spec ?? {};
-  if (spec.format === "ignition") {
-    view.findings = [notAvailable("The format ignition is not supported: use cloud-config")];
-    throw new BootstrapInputInvalid("the format ignition is not supported by this controller: use cloud-config");
-  }
+  const ignition = spec.format === "ignition";
   try {
+    if (ignition && !context.gates.enabled("KubeadmBootstrapFormatIgnition")) {
+      throw new BootstrapInputInvalid("The format ignition needs the feature gate KubeadmBootstrapFormatIgnition");
+    }
     const files = await resolveFiles(spec.files, namespace, cluster, context);
     const users = await resolveUsers(spec.users, namespace, context);
-    const value = cloudConfig({ mode, files: [...before, ...files], kubeadmDocument, users, spec });
-    await storeSecret(view, value, context);
+    const parts: BootstrapParts = { mode, files: [...before, ...files], kubeadmDocument, users, spec };
+    await storeSecret(view, ignition ? ignitionConfig(parts) : cloudConfig(parts), ignition ? "ignition" : "cloud-config", context);
   } catch (e) {
     const code = (e as { code?: unknown }).code;
     if (code === "BootstrapInputInvalid" || code === "FileTemplateInvalid") view.findings = [notAvailable((e as Error).message)];
@@ -42,11 +44,11 @@ export async function storeData(
   }
 }
 
-async function storeSecret(view: ConfigView, value: string, { client }: ReconcileContext): Promise<void> {
+async function storeSecret(view: ConfigView, value: string, format: string, { client }: ReconcileContext): Promise<void> {
   const { config, cluster } = view;
   const name = config.metadata.name ?? "";
   const owner = controllerReferenceTo(kubeadmConfigResource, config);
-  const secret = clusterSecret(keyOf(cluster), name, { value, format: "cloud-config" }, owner);
+  const secret = clusterSecret(keyOf(cluster), name, { value, format }, owner);
   try {
     await client.create(secretResource, secret);
   } catch (e) {

@@ -12,11 +12,8 @@ import type { CertificateSet } from "../certificates/secrets.ts";
 import { contractKind, textAt } from "../contract/contract.ts";
 import { textOf } from "../workload/secrets.ts";
 import type { DataFile, DataUser } from "./cloud-config.ts";
+import { BootstrapInputInvalid } from "./errors.ts";
 import { renderTemplate } from "./template.ts";
-
-export class BootstrapInputInvalid extends Error {
-  readonly code = "BootstrapInputInvalid";
-}
 
 interface SecretKey {
   readonly secret: { readonly name: string; readonly key: string };

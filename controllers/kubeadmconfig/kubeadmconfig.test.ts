@@ -8,6 +8,7 @@ import { createNodePki } from "../../runtime/base/real/node-pki.ts";
 import { cloudConfig, kubeadmCommand } from "./cloud-config.ts";
 import { configStatus } from "./controller.ts";
 import { certificateFiles, discoveryKubeconfig } from "./files.ts";
+import { ignitionConfig } from "./ignition.ts";
 import { initDocument } from "./init.ts";
 import { completeDiscovery, joinDocument } from "./join.ts";
 import { holderOf } from "./lock.ts";
@@ -140,6 +141,71 @@ describe("cloudConfig", () => {
       mounts: [["/dev/x", "/x"]],
     });
     expect(kubeadmCommand("join", 5)).toContain(" --v 5 &&");
+  });
+});
+
+describe("ignitionConfig", () => {
+  const base = { mode: "join", files: [], kubeadmDocument: "kind: JoinConfiguration\n", users: [], spec: {} } as const;
+  const parsed = (parts: Partial<Parameters<typeof ignitionConfig>[0]>) => JSON.parse(ignitionConfig({ ...base, ...parts }));
+  const contentOf = (file: { contents: { source: string } }) => atob(file.contents.source.replace("data:;base64,", ""));
+
+  it("runs kubeadm once, by a unit", () => {
+    const { ignition, storage, systemd } = parsed({ spec: { preKubeadmCommands: ["pre"], postKubeadmCommands: ["post"], verbosity: 3 } });
+    expect(ignition).toEqual({ version: "2.3.0" });
+    expect(systemd.units.map((u: { name: string }) => u.name)).toEqual(["kubeadm.service"]);
+    expect(storage.files.map((f: { path: string; mode: number }) => `${f.path} ${f.mode.toString(8)}`)).toEqual([
+      "/etc/kubeadm.yml 600",
+      "/etc/kubeadm.sh 700",
+    ]);
+    expect(contentOf(storage.files[1]).split("\n")).toEqual([
+      "#!/bin/bash",
+      "set -e",
+      "pre",
+      "",
+      "kubeadm join --config /etc/kubeadm.yml --v 3",
+      "mkdir -p /run/cluster-api && echo success > /run/cluster-api/bootstrap-success.complete",
+      "mv /etc/kubeadm.yml /tmp/",
+      "post",
+      "",
+    ]);
+  });
+
+  it("says files, users, mounts, disks and time servers", () => {
+    const got = parsed({
+      files: [{ path: "/a", content: "x", owner: "root:adm", permissions: "0640", append: true }],
+      users: [{ name: "u", groups: "a, b", passwd: "hash", homeDir: "/h" }],
+      spec: {
+        mounts: [["etcd", "/var/lib/etcd-data"]],
+        ntp: { enabled: true, servers: ["t1", "t2"] },
+        diskSetup: {
+          partitions: [{ device: "/dev/a", layout: true, overwrite: true }],
+          filesystems: [{ device: "/dev/a1", filesystem: "ext4", label: "etcd" }],
+        },
+      },
+    });
+    expect(got.storage.files[0]).toMatchObject({ path: "/a", mode: 0o640, append: true, user: { name: "root" }, group: { name: "adm" } });
+    expect(got.passwd.users).toEqual([{ name: "u", groups: ["a", "b"], homeDir: "/h", passwordHash: "hash" }]);
+    expect(got.storage.disks).toEqual([{ device: "/dev/a", wipeTable: true, partitions: [{}] }]);
+    expect(got.storage.filesystems[0].mount).toEqual({ device: "/dev/a1", format: "ext4", label: "etcd" });
+    expect(contentOf(got.storage.files.at(-1))).toBe("[Time]\nNTP=t1 t2\n");
+    expect(got.systemd.units.map((u: { name: string }) => u.name)).toEqual([
+      "kubeadm.service",
+      "systemd-timesyncd.service",
+      "var-lib-etcd\\x2ddata.mount",
+    ]);
+  });
+
+  it("takes units, files and users of an additional config, and refuses the rest", () => {
+    const additional = (additionalConfig: string) => parsed({ spec: { ignition: { containerLinuxConfig: { additionalConfig } } } });
+    const got = additional(
+      "systemd:\n  units:\n  - name: x.service\nstorage:\n  files:\n  - path: /opt/x\n    contents:\n      inline: hello\n",
+    );
+    expect(got.systemd.units.at(-1)).toEqual({ name: "x.service" });
+    expect(contentOf(got.storage.files.at(-1))).toBe("hello");
+    expect(() => additional("networkd:\n  units: []\n")).toThrow("uses networkd.units");
+  });
+  it("refuses compressed files", () => {
+    expect(() => parsed({ files: [{ path: "/a", content: "x", encoding: "gzip" }] })).toThrow("only base64 is possible");
   });
 });
 
