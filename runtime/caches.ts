@@ -27,7 +27,8 @@ export interface Caches {
   watch<K extends KubeObject>(resource: Resource<K>): Store<K>;
   /** The store of a kind when it is watched. */
   storeOf<K extends KubeObject>(resource: Resource<K>): Store<K> | undefined;
-  /** Reads one object live into its store, for when the watch is late. @throws what the client throws but NotFound */
+  /** Reads one object live into its store, for when the watch is late; without a name, all of its namespace.
+   *  @throws what the client throws but NotFound */
   refresh(resource: Resource, key: ObjectKey): Promise<void>;
   start(): void;
   stop(): void;
@@ -72,12 +73,17 @@ export function createCaches(options: CachesOptions): Caches {
     refresh: async (resource, key) => {
       const store = storeOf(resource);
       if (!store) return;
+      if (key.name === "") {
+        const { items } = await options.client.list(resource, { namespace: key.namespace || undefined });
+        for (const object of items) store.apply({ type: "found", object });
+        return;
+      }
       const cached = store.get(key);
       try {
-        store.apply({ type: "upsert", object: await options.client.get(resource, key) });
+        store.apply({ type: "found", object: await options.client.get(resource, key) });
       } catch (e) {
         if (!isNotFound(e)) throw e;
-        if (cached && store.get(key) === cached) store.apply({ type: "remove", object: cached });
+        if (cached && store.get(key) === cached) store.apply({ type: "lost", object: cached });
       }
     },
     start: () => {

@@ -11,7 +11,10 @@ export type CacheEvent<K extends KubeObject> =
   | { readonly type: "relistEnd"; readonly resourceVersion: string }
   | { readonly type: "upsert"; readonly object: K }
   | { readonly type: "remove"; readonly object: K }
-  | { readonly type: "bookmark"; readonly resourceVersion: string };
+  | { readonly type: "bookmark"; readonly resourceVersion: string }
+  /** Read live beside the watch: says nothing about what the watch has delivered. */
+  | { readonly type: "found"; readonly object: K }
+  | { readonly type: "lost"; readonly object: K };
 
 /** `live` is what readers see; it is changed in place, except by a relist, which swaps in a whole new map. */
 export interface CacheState<K extends KubeObject> {
@@ -44,6 +47,10 @@ export function fold<K extends KubeObject>(state: CacheState<K>, event: CacheEve
       return remove(state, event.object);
     case "bookmark":
       return { state: seen(state, event.resourceVersion), changes: [] };
+    case "found":
+      return withVersionOf(state, upsert(state, event.object));
+    case "lost":
+      return withVersionOf(state, remove(state, event.object));
     default:
       return unreachable(event);
   }
@@ -69,6 +76,11 @@ const isOlder = (a: KubeObject, than: KubeObject): boolean =>
 
 const seen = <K extends KubeObject>(state: CacheState<K>, version: string | undefined): CacheState<K> =>
   version === undefined || compareVersions(version, state.resourceVersion) <= 0 ? state : { ...state, resourceVersion: version };
+
+const withVersionOf = <K extends KubeObject>({ resourceVersion }: CacheState<K>, { state, changes }: Folded<K>): Folded<K> => ({
+  state: { ...state, resourceVersion },
+  changes,
+});
 
 function upsert<K extends KubeObject>(state: CacheState<K>, object: K): Folded<K> {
   const live = state.live as Map<string, K>;

@@ -4,6 +4,7 @@ import { keyOf, keyText, type ObjectKey, resource } from "../api/meta/resource.t
 import { silentLogger } from "./base/log.ts";
 import { seededRandom } from "./base/random.ts";
 import { VirtualClock } from "./base/virtual-clock.ts";
+import { createCaches } from "./caches.ts";
 import { type AnyController, type Controller, controller, mapped, owned, ownerReference, TerminalError } from "./controller.ts";
 import { fixedGates } from "./feature-gates.ts";
 import { createManager, type ManagerOptions } from "./manager.ts";
@@ -169,6 +170,63 @@ describe("manager", () => {
     // The live read is a change like any other, so the key runs once more.
     expect(await settle()).toEqual(["parent ns/p success", "parent ns/p success"]);
     expect(server.objects().filter((o) => o.kind === "Child")).toHaveLength(1);
+  });
+
+  it("a write whose answer was lost is looked for before the next run", async () => {
+    const server = miniServer();
+    let lost = 0;
+    const transport: typeof server.transport = async (request) => {
+      const answer = await server.transport(request);
+      if (request.method !== "POST" || !request.path.endsWith("children")) return answer;
+      lost++;
+      throw new Error("socket hang up");
+    };
+    const clock = new VirtualClock(1_000_000);
+    const client = transportClient({ transport });
+    const common = { client, clock, random: seededRandom(3), log: silentLogger, gates: fixedGates({}) };
+    const manager = createManager({ ...common, controllers: [creator] });
+    const driver = stepDriver({ managers: () => [manager], random: seededRandom(3), turn });
+    await client.create(Parent, thing(Parent, "p"));
+    manager.start();
+    await turn();
+    server.stall(true);
+    do while (await driver.step());
+    while (clock.nowMs() < 1_020_000 && clock.runNext());
+    expect(lost).toBe(1);
+    expect(server.objects().filter((o) => o.kind === "Child")).toHaveLength(1);
+  });
+
+  it("a live read beside the watch does not pretend that the watch has delivered", async () => {
+    const { server, client } = open([]);
+    const caches = createCaches({ client, clock: new VirtualClock(), random: seededRandom(1), log: silentLogger });
+    const watched = caches.watch(Child);
+    caches.start();
+    await turn();
+    server.stall(true);
+    const early = await client.create(Child, thing(Child, "early"));
+    await client.create(Child, thing(Child, "late"));
+    await caches.refresh(Child, at("late"));
+    expect(watched.get(at("late"))).toBeDefined();
+    expect(watched.shows(at("early"), early.metadata.resourceVersion ?? "")).toBe(false);
+    server.stall(false);
+    expect(watched.shows(at("early"), early.metadata.resourceVersion ?? "")).toBe(true);
+    caches.stop();
+  });
+
+  it("the same seed gives the same order, another seed another", async () => {
+    const orderOf = async (seed: number): Promise<string[]> => {
+      const { client, manager } = open([noting()]);
+      for (let i = 0; i < 12; i++) await client.create(Parent, thing(Parent, `p${i}`));
+      manager.start();
+      const driver = stepDriver({ managers: () => [manager], random: seededRandom(seed), turn });
+      const ran: string[] = [];
+      for (let report = await driver.step(); report; report = await driver.step()) ran.push(report.key);
+      return ran;
+    };
+    const first = await orderOf(1);
+    expect(await orderOf(1)).toEqual(first);
+    expect(await orderOf(2)).not.toEqual(first);
+    expect([...first].sort()).toHaveLength(12);
   });
 
   it("a delete is seen when the object is gone, and a dry run is not waited for", async () => {

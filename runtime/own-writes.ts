@@ -13,6 +13,8 @@ export interface OwnWrite {
   readonly resourceVersion?: string;
   /** Delete only: the object that was to go, as far as the cache knew it. */
   readonly uid?: string;
+  /** No answer came: it may have been written or not, so it must be read live. The name is empty when the server was to make it. */
+  readonly unanswered?: true;
 }
 
 /** True when the cache shows the write: its version or a later one, or that the object is going or gone. */
@@ -24,10 +26,34 @@ export function isShown(caches: Caches, write: OwnWrite): boolean {
   return !object || object.metadata.deletionTimestamp !== undefined || object.metadata.uid !== write.uid;
 }
 
+/** The server did not say whether it wrote: the connection broke, or it failed on the way. */
+const isUnanswered = (e: unknown): boolean => {
+  const code = (e as { status?: { code?: unknown } } | undefined)?.status?.code;
+  return typeof code !== "number" || code >= 500;
+};
+
 /** A client that tells `note` about every write to a watched kind. Dry runs are not writes. */
 export function trackingClient(client: Client, caches: Caches, note: (write: OwnWrite) => void): Client {
-  const noted = async <K extends KubeObject>(resource: Resource<K>, options: WriteOptions | undefined, answer: Promise<K>): Promise<K> => {
-    const object = await answer;
+  const watched = async <T>(
+    resource: Resource,
+    key: ObjectKey,
+    options: { readonly dryRun?: boolean } | undefined,
+    answer: Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await answer;
+    } catch (e) {
+      if (isUnanswered(e) && !options?.dryRun && caches.storeOf(resource)) note({ resource, key, unanswered: true });
+      throw e;
+    }
+  };
+  const noted = async <K extends KubeObject>(
+    resource: Resource<K>,
+    key: ObjectKey,
+    options: WriteOptions | undefined,
+    answer: Promise<K>,
+  ): Promise<K> => {
+    const object = await watched(resource, key, options, answer);
     const resourceVersion = object.metadata?.resourceVersion;
     // A subresource such as eviction answers with another kind, which says nothing about the object.
     if (resourceVersion && !options?.dryRun && object.kind === resource.kind && caches.storeOf(resource)) {
@@ -40,13 +66,13 @@ export function trackingClient(client: Client, caches: Caches, note: (write: Own
     list: (resource, o) => client.list(resource, o),
     watch: (resource, o, handler) => client.watch(resource, o, handler),
     raw: (path) => client.raw(path),
-    create: (resource, object, o) => noted(resource, o, client.create(resource, object, o)),
-    update: (resource, object, o) => noted(resource, o, client.update(resource, object, o)),
-    patch: (resource, key, patch, o) => noted(resource, o, client.patch(resource, key, patch, o)),
-    apply: (resource, object, o) => noted(resource, o, client.apply(resource, object, o)),
+    create: (resource, object, o) => noted(resource, keyOf(object), o, client.create(resource, object, o)),
+    update: (resource, object, o) => noted(resource, keyOf(object), o, client.update(resource, object, o)),
+    patch: (resource, key, patch, o) => noted(resource, key, o, client.patch(resource, key, patch, o)),
+    apply: (resource, object, o) => noted(resource, keyOf(object), o, client.apply(resource, object, o)),
     delete: async (resource, key, o) => {
       const cached = caches.storeOf(resource)?.get(key);
-      await client.delete(resource, key, o);
+      await watched(resource, key, o, client.delete(resource, key, o));
       if (cached && !o?.dryRun) note({ resource, key, uid: cached.metadata.uid });
     },
     as: (fieldManager) => trackingClient(client.as(fieldManager), caches, note),

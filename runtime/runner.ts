@@ -202,10 +202,16 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
       metrics.set(ACTIVE, labels, --active);
       metrics.add(TOTAL, { controller: name, result: report.outcome });
       metrics.observe(SECONDS, labels, (clock.nowMs() - startedMs) / 1_000);
-      shared.holds.hold(writes, (missing) => {
-        if (missing.length > 0) missingWrites.set(key, missing);
-        queue.done(key);
-      });
+      // Waiting shows nothing about a write without an answer; the next run looks for itself.
+      const unanswered = writes.filter((w) => w.unanswered);
+      shared.holds.hold(
+        writes.filter((w) => !w.unanswered),
+        (late) => {
+          const missing = [...unanswered, ...late];
+          if (missing.length > 0) missingWrites.set(key, missing);
+          queue.done(key);
+        },
+      );
       return report;
     },
     runningCount: () => active,
