@@ -43,17 +43,23 @@ function fieldPathErrors(text: string, schema: JsonSchema, field: string): Field
   }
 }
 
-/** Expressions of all rules of a schema whose structure is sound. */
-export function ruleErrors(schema: JsonSchema, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  collect(schema, path, true, undefined, errors);
-  return errors;
+interface Search {
+  readonly errors: FieldError[];
+  readonly isSound: (path: string) => boolean;
+}
+
+/** Expressions of all rules of a structural schema. @param isSound whether a node and all below it have no other fault */
+export function ruleErrors(schema: JsonSchema, path: string, isSound: (path: string) => boolean): readonly FieldError[] {
+  const search: Search = { errors: [], isSound };
+  collect(schema, path, true, undefined, search);
+  return search.errors;
 }
 
 /** @param uncorrelated the list whose items cannot be told apart over time, when the node is below one */
-function collect(schema: JsonSchema, path: string, isRoot: boolean, uncorrelated: string | undefined, errors: FieldError[]): void {
+function collect(schema: JsonSchema, path: string, isRoot: boolean, uncorrelated: string | undefined, search: Search): void {
+  const { errors } = search;
   const rules = schema["x-kubernetes-validations"] ?? [];
-  if (rules.length > 0) {
+  if (rules.length > 0 && search.isSound(path)) {
     const scope = ruleScope(schema, isRoot);
     for (const [i, rule] of rules.entries()) {
       if ((rule.rule ?? "").trim() === "") continue;
@@ -62,13 +68,13 @@ function collect(schema: JsonSchema, path: string, isRoot: boolean, uncorrelated
   }
   const field = child(path, "properties");
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    collect(property, keyed(field, name), false, uncorrelated, errors);
+    collect(property, keyed(field, name), false, uncorrelated, search);
   if (typeof schema.additionalProperties === "object")
-    collect(schema.additionalProperties, child(path, "additionalProperties"), false, uncorrelated, errors);
+    collect(schema.additionalProperties, child(path, "additionalProperties"), false, uncorrelated, search);
   if (schema.items) {
     const itemsPath = child(path, "items");
-    const lost = schema["x-kubernetes-list-type"] === "map" ? uncorrelated : (uncorrelated ?? itemsPath);
-    collect(schema.items, itemsPath, false, lost, errors);
+    const lost = schema["x-kubernetes-list-type"] === "map" ? uncorrelated : (uncorrelated ?? path);
+    collect(schema.items, itemsPath, false, lost, search);
   }
 }
 

@@ -22,15 +22,30 @@ export function validateCrdSchema(schema: JsonSchema, path: string, options: Crd
   const errors: FieldError[] = [];
   if (options.statusSubresource === true) errors.push(...rootErrors(schema, path));
   if (schema.nullable === true) errors.push(forbidden(child(path, "nullable"), "nullable cannot be true at the root"));
-  const mark = errors.length;
-  openApiErrors(schema, path, errors);
-  const sound = errors.length === mark;
+  const openApi: FieldError[] = [];
+  openApiErrors(schema, path, openApi);
+  metaDefaults(schema, path, openApi);
   const structure = structuralErrors(schema, path);
-  errors.push(...structure);
-  if (structure.length === 0) errors.push(...defaultErrors(schema, path));
-  // Types of a broken schema would only give misleading errors of its rules.
-  if (sound && structure.length === 0) errors.push(...ruleErrors(schema, path));
+  const defaults = structure.length === 0 ? defaultErrors(schema, path) : [];
+  errors.push(...structure, ...defaults, ...openApi);
+  // Types of a broken schema would only give misleading errors of its rules: those at or above a fault are left out.
+  const isSound = (node: string): boolean => !openApi.some(({ field }) => field.startsWith(node));
+  if (structure.length === 0 && defaults.length === 0) errors.push(...ruleErrors(schema, path, isSound));
   return errors;
+}
+
+/** apiVersion, kind and metadata of the object itself are set by its author only. */
+function metaDefaults(schema: JsonSchema, path: string, errors: FieldError[]): void {
+  const visit = (node: JsonSchema, nodePath: string, top: string): void => {
+    if (node.default !== undefined) errors.push(forbidden(child(nodePath, "default"), `must not be set in top-level ${top}`));
+    if (node["x-kubernetes-embedded-resource"] === true)
+      errors.push(forbidden(child(nodePath, "x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
+    for (const [part, partPath] of parts(node, nodePath)) visit(part, partPath, top);
+  };
+  for (const name of ["apiVersion", "kind", "metadata"]) {
+    const property = schema.properties?.[name];
+    if (property) visit(property, keyed(child(path, "properties"), name), name);
+  }
 }
 
 const ROOT_FIELDS: ReadonlySet<string> = new Set(
@@ -81,9 +96,8 @@ function additionalErrors(schema: JsonSchema, path: string, errors: FieldError[]
   const extra = schema.additionalProperties;
   const field = child(path, "additionalProperties");
   if (extra === undefined) return;
-  if (Object.keys(schema.properties ?? {}).length > 0 && extra !== false)
+  if (Object.keys(schema.properties ?? {}).length > 0 && extra !== true)
     errors.push(forbidden(field, "additionalProperties and properties are mutual exclusive"));
-  if (extra === false) errors.push(forbidden(field, "additionalProperties cannot be set to false"));
 }
 
 const FOREIGN: Readonly<Record<string, string>> = {

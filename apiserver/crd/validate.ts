@@ -16,19 +16,22 @@ const LABEL_MAX = 63;
 const isLabel = (text: string): boolean => text.length <= LABEL_MAX && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text);
 const LABEL_TEXT = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with a letter and not end with '-'";
 
-const label = (field: string, text: string | undefined, causes: Causes, wanted = LABEL_TEXT): void => {
-  if (text !== undefined && text !== "" && !isLabel(text.toLowerCase() === text || wanted === LABEL_TEXT ? text : text.toLowerCase()))
-    causes.push(fieldInvalid(field, text, wanted));
-};
+/** An empty name is not judged here. */
+function label(field: string, text: string | undefined, causes: Causes, mixedCase = false): void {
+  if (text === undefined || text === "" || isLabel(mixedCase ? text.toLowerCase() : text)) return;
+  causes.push(fieldInvalid(field, text, mixedCase ? `may have mixed case, but should otherwise match: ${LABEL_TEXT}` : LABEL_TEXT));
+}
 
-export function crdCauses(crd: ApiObject): readonly StatusCause[] {
+/** @param old the stored object on an update: a missing approval may stay missing */
+export function crdCauses(crd: ApiObject, old?: ApiObject): readonly StatusCause[] {
   const spec = specOf(crd);
   const causes: Causes = [];
   const { name = "" } = crd.metadata;
   if (name !== `${spec.names.plural}.${spec.group}`)
     causes.push(fieldInvalid("metadata.name", name, `must be spec.names.plural+"."+spec.group`));
   const approved = approval(crd);
-  if (approved && (approved.reason === "MissingAnnotation" || approved.reason === "InvalidAnnotation")) {
+  const stays = old !== undefined && approval(old)?.reason === approved?.reason;
+  if (approved && !stays && (approved.reason === "MissingAnnotation" || approved.reason === "InvalidAnnotation")) {
     const field = "metadata.annotations[api-approved.kubernetes.io]";
     const text = crd.metadata.annotations?.["api-approved.kubernetes.io"];
     causes.push(text ? fieldInvalid(field, text, approved.message) : fieldRequired(field, approved.message));
@@ -55,13 +58,14 @@ function groupCauses(group: string, causes: Causes): void {
 }
 
 function nameCauses(names: CrdNames, field: string, needed: boolean, causes: Causes): void {
-  const MIXED = "may have mixed case, but should otherwise match a DNS-1035 label";
   if (needed && names.plural === "") causes.push(fieldRequired(`${field}.plural`));
   label(`${field}.plural`, names.plural, causes);
+  if (needed && !names.singular) causes.push(fieldRequired(`${field}.singular`));
   label(`${field}.singular`, names.singular, causes);
   if (needed && names.kind === "") causes.push(fieldRequired(`${field}.kind`));
-  label(`${field}.kind`, names.kind, causes, MIXED);
-  label(`${field}.listKind`, names.listKind, causes, MIXED);
+  label(`${field}.kind`, names.kind, causes, true);
+  if (needed && !names.listKind) causes.push(fieldRequired(`${field}.listKind`));
+  label(`${field}.listKind`, names.listKind, causes, true);
   for (const [i, short] of (names.shortNames ?? []).entries()) label(`${field}.shortNames[${i}]`, short, causes);
   for (const [i, category] of (names.categories ?? []).entries()) label(`${field}.categories[${i}]`, category, causes);
   if (names.kind !== "" && names.kind === names.listKind)
@@ -95,7 +99,13 @@ function versionCauses(spec: CrdSpec, causes: Causes): void {
     if (version.deprecationWarning !== undefined) warningCauses(version, `${field}.deprecationWarning`, causes);
     if (!version.schema?.openAPIV3Schema) causes.push(fieldRequired(`${field}.schema.openAPIV3Schema`, "schemas are required"));
   }
-  eachShared(versions, "schema", "validation", (version, field) => schemaCauses(version, field, causes));
+  // One schema for all is judged as if all had the status subresource that any of them has.
+  const anyStatus = versions.some((version) => version.subresources?.status !== undefined);
+  const shared = "spec.validation";
+  eachShared(versions, "schema", "validation", (version, field) => {
+    const status = field === shared ? anyStatus : version.subresources?.status !== undefined;
+    schemaCauses(version, field, status, causes);
+  });
   eachShared(versions, "subresources", "subresources", (version, field) => subresourceCauses(version, field, causes));
   eachShared(versions, "additionalPrinterColumns", "additionalPrinterColumns", (version, field) => columnCauses(version, field, causes));
   eachShared(versions, "selectableFields", "selectableFields", (version, field) => selectableCauses(version, field, causes));
@@ -124,10 +134,9 @@ function warningCauses(version: CrdVersion, field: string, causes: Causes): void
     causes.push(fieldInvalid(field, text, `must be at most ${WARNING_MAX} printable characters`));
 }
 
-function schemaCauses(version: CrdVersion, field: string, causes: Causes): void {
+function schemaCauses(version: CrdVersion, field: string, statusSubresource: boolean, causes: Causes): void {
   const schema = version.schema?.openAPIV3Schema;
-  if (!schema) return;
-  causes.push(...validateCrdSchema(schema, `${field}.openAPIV3Schema`, { statusSubresource: version.subresources?.status !== undefined }));
+  if (schema) causes.push(...validateCrdSchema(schema, `${field}.openAPIV3Schema`, { statusSubresource }));
 }
 
 const isSimplePath = (path: string): boolean => /^(\.[A-Za-z_][A-Za-z0-9_-]*)+$/.test(path);
@@ -145,7 +154,7 @@ function subresourceCauses(version: CrdVersion, field: string, causes: Causes): 
     const at = `${field}.scale.${name}`;
     if (path === "") {
       if (needed) causes.push(fieldRequired(at, `cannot be empty: name a field below ${below[0]}`));
-    } else if (!isSimplePath(path)) causes.push(fieldInvalid(at, path, "should be a json path of plain fields, without array notation"));
+    } else if (!path.startsWith(".")) causes.push(fieldInvalid(at, path, "must be a simple json path starting with ."));
     else if (!below.some((root) => path.startsWith(root)))
       causes.push(fieldInvalid(at, path, `should be a json path under ${below.join(" or ")}`));
   }
@@ -163,9 +172,10 @@ function columnCauses(version: CrdVersion, field: string, causes: Causes): void 
       causes.push(fieldInvalid(`${at}.type`, column.type, `must be one of ${COLUMN_TYPES.join(",")}`));
     if (column.format !== undefined && column.format !== "" && !COLUMN_FORMATS.includes(column.format))
       causes.push(fieldInvalid(`${at}.format`, column.format, `must be one of ${COLUMN_FORMATS.join(",")}`));
-    if (column.jsonPath === "") causes.push(fieldRequired(`${at}.jsonPath`));
-    else if (!column.jsonPath.startsWith(".") && !column.jsonPath.startsWith("["))
-      causes.push(fieldInvalid(`${at}.jsonPath`, column.jsonPath, "must be a simple json path starting with ."));
+    // Upstream spells the field as its internal type does.
+    if (column.jsonPath === "") causes.push(fieldRequired(`${at}.JSONPath`));
+    else if (!column.jsonPath.startsWith("."))
+      causes.push(fieldInvalid(`${at}.JSONPath`, column.jsonPath, "must be a simple json path starting with ."));
   }
 }
 
@@ -208,15 +218,24 @@ function conversionCauses(spec: CrdSpec, causes: Causes): void {
   const { conversion } = spec;
   if (!conversion) return;
   const { strategy, webhook } = conversion;
-  if (strategy === "") causes.push(fieldRequired("spec.conversion.strategy"));
+  const field = "spec.conversion";
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy === "") causes.push(fieldRequired(`${field}.strategy`));
   else if (strategy !== "None" && strategy !== "Webhook")
-    causes.push(fieldNotSupported("spec.conversion.strategy", strategy, ["None", "Webhook"]));
-  if (strategy === "Webhook") {
-    if (!webhook?.clientConfig)
-      causes.push(fieldRequired("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook"));
-    if ((webhook?.conversionReviewVersions ?? []).length === 0) causes.push(fieldRequired("spec.conversion.conversionReviewVersions"));
-  } else if (webhook)
-    causes.push(fieldForbidden("spec.conversion.webhookClientConfig", "should not be set when strategy is not set to Webhook"));
+    causes.push(fieldNotSupported(`${field}.strategy`, strategy, ["None", "Webhook"]));
+  if (strategy !== "Webhook") {
+    const why = "should not be set when strategy is not set to Webhook";
+    if (webhook?.clientConfig) causes.push(fieldForbidden(`${field}.webhookClientConfig`, why));
+    if (versions.length > 0) causes.push(fieldForbidden(`${field}.conversionReviewVersions`, why));
+    return;
+  }
+  const config = webhook?.clientConfig as { readonly url?: string; readonly service?: object } | undefined;
+  if (!config) causes.push(fieldRequired(`${field}.webhookClientConfig`, "required when strategy is set to Webhook"));
+  else if ((config.url === undefined) === (config.service === undefined))
+    causes.push(fieldRequired(`${field}.webhookClientConfig`, "exactly one of url or service is required"));
+  if (versions.length === 0) causes.push(fieldRequired(`${field}.conversionReviewVersions`));
+  else if (!versions.includes("v1") && !versions.includes("v1beta1"))
+    causes.push(fieldInvalid(`${field}.conversionReviewVersions`, versions, "must include at least one of v1, v1beta1"));
 }
 
 /** Every version that has stored objects must stay, so that they can be read. */
@@ -235,7 +254,7 @@ function storedCauses(crd: ApiObject, causes: Causes): void {
 // ---- Changes
 
 export function crdUpdateCauses(crd: ApiObject, old: ApiObject): readonly StatusCause[] {
-  const causes: Causes = [...crdCauses(crd)];
+  const causes: Causes = [...crdCauses(crd, old)];
   const [now, before] = [specOf(crd), specOf(old)];
   const fixed = (field: string, value: unknown, was: unknown): void => {
     if (value !== was) causes.push(fieldInvalid(field, value, "field is immutable"));
@@ -249,10 +268,9 @@ export function crdUpdateCauses(crd: ApiObject, old: ApiObject): readonly Status
   return causes;
 }
 
-/** A write of status: what is stored and which names are accepted. */
+/** A write of status. */
 export function crdStatusCauses(crd: ApiObject): readonly StatusCause[] {
   const causes: Causes = [];
   nameCauses(statusOf(crd).acceptedNames, "status.acceptedNames", false, causes);
-  storedCauses(crd, causes);
   return causes;
 }
