@@ -1,11 +1,10 @@
 // Server-side apply. Here: the order of its steps. Not here: each step (merge.ts, prune.ts, take-over.ts), defaults and validation (the server).
 import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
-import { timestamp } from "../../runtime/base/clock.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
 import { difference, EMPTY, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
 import { applyAsKubectl, KUBECTL } from "./last-applied.ts";
 import { withManagedFields } from "./managed-fields.ts";
-import { allFields, decodeManagers, encodeManagers, isSame, type Manager, withFields, withTime } from "./managers.ts";
+import { allFields, decodeManagers, encodeManagers, isSame, type Manager, stamp, withFields, withTime } from "./managers.ts";
 import { merge } from "./merge.ts";
 import { ownedFields } from "./owned-fields.ts";
 import { prune } from "./prune.ts";
@@ -79,7 +78,7 @@ function recordOf(request: ApplyRequest, last: Manager | undefined, fields: Fiel
   const fresh: Manager = { ...applier(request), time: undefined, fields: EMPTY };
   const known: Manager = last === undefined || last.apiVersion === request.apiVersion ? (last ?? fresh) : { ...fresh, time: last.time };
   const record = withFields(known, fields);
-  return changed ? withTime(record, timestamp(request.nowMs)) : record;
+  return changed ? withTime(record, stamp(request.nowMs)) : record;
 }
 
 function resultOf(live: KubeObject | undefined, after: KubeObject, managers: readonly Manager[]): ApplyResult {

@@ -1,5 +1,6 @@
 // Who owns what, while an operation works on it. Here: managers and their entries in managedFields. Not here: apply and update themselves.
 import type { ManagedFieldsEntry } from "../../api/meta/object.ts";
+import { timestamp } from "../../runtime/base/clock.ts";
 import { equal, type FieldSet, isEmpty, union } from "./field-set.ts";
 import { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
 import { type Fields, isMap } from "../json-values.ts";
@@ -68,6 +69,16 @@ function readEntry(entry: Fields): Manager | undefined {
 /** The record with other fields; it keeps its entry when they are equal. */
 export const withFields = (manager: Manager, fields: FieldSet): Manager =>
   fields === manager.fields || equal(fields, manager.fields) ? manager : { ...manager, fields, entry: undefined };
+
+// Many writes happen within one second of the clock, and the text of a time costs more than the rest of a record.
+const lastStamp = { second: Number.NaN, text: "" };
+
+/** The time of a record, in whole seconds. */
+export function stamp(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastStamp.second) Object.assign(lastStamp, { second, text: timestamp(nowMs) });
+  return lastStamp.text;
+}
 
 export const withTime = (manager: Manager, time: string): Manager =>
   manager.time === time ? manager : { ...manager, time, entry: undefined };

@@ -1,11 +1,10 @@
 // Who owns what after a create, an update or a patch: told from the values that changed.
 // Here: the steps and the cap on entries. Not here: applies (apply.ts).
 import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
-import { timestamp } from "../../runtime/base/clock.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
 import { EMPTY, isEmpty, union } from "./field-set.ts";
 import { isMap } from "../json-values.ts";
-import { decodeManagers, encodeManagers, inTimeOrder, isSame, type Manager, withFields, withTime } from "./managers.ts";
+import { decodeManagers, encodeManagers, inTimeOrder, isSame, type Manager, stamp, withFields, withTime } from "./managers.ts";
 import { takeOver } from "./take-over.ts";
 import { TypedValueError, type UpdateRequest } from "./types.ts";
 
@@ -71,7 +70,7 @@ function withGain(request: UpdateRequest, managers: readonly Manager[], gain: Pi
     fields: EMPTY,
   };
   const last = managers.find((m) => isSame(m, fresh));
-  const mine = withTime(withFields(last ?? fresh, union(last?.fields ?? EMPTY, gain.fields)), timestamp(request.nowMs));
+  const mine = withTime(withFields(last ?? fresh, union(last?.fields ?? EMPTY, gain.fields)), stamp(request.nowMs));
   return [...managers.filter((m) => m !== last), mine];
 }
 
