@@ -23,7 +23,7 @@ export async function releaseDeleting(view: ControlPlaneView, context: Reconcile
     case "nothing":
       return undefined;
     case "wait":
-      view.notes.waiting.push(step.because);
+      if (step.unsafe) view.notes.waiting.push(step.because);
       context.log.debug(step.because);
       return again;
     case "fail":

@@ -23,7 +23,8 @@ export interface HookInput {
 export type HookStep =
   /** No Machine is being deleted. */
   | { readonly do: "nothing" }
-  | { readonly do: "wait"; readonly because: string }
+  /** `unsafe`: it is held back on purpose, which people should read. */
+  | { readonly do: "wait"; readonly because: string; readonly unsafe?: true }
   /** Nothing can be decided: try again with back-off. */
   | { readonly do: "fail"; readonly because: string }
   | { readonly do: "dropHook"; readonly machine: Machine; readonly because: string }
@@ -52,13 +53,13 @@ export function planHook(input: HookInput): HookStep {
 
   if (machines.length === 1) return { do: "dropHook", machine, because: "it is the last control plane Machine" };
   const components = componentsStay({ machines, managedEtcd, without: machine });
-  if (!components.safe) return { do: "wait", because: `Machine ${name} stays: ${components.because}` };
+  if (!components.safe) return { do: "wait", because: `Machine ${name} stays: ${components.because}`, unsafe: true };
   if (!managedEtcd) return { do: "dropHook", machine, because: "etcd is external" };
   if (members === undefined || members.length === 0) return { do: "fail", because: "the members of etcd are not known" };
   const memberName = input.memberName(machine);
   if (memberName === undefined) return { do: "dropHook", machine, because: "it has no known etcd member" };
   if (!members.some((m) => m.name === memberName)) return { do: "dropHook", machine, because: "its etcd member is gone already" };
   const etcd = etcdStays({ members, alarms: alarms ?? [], machines, without: memberName, added: 0 });
-  if (!etcd.safe) return { do: "wait", because: `Machine ${name} stays: ${etcd.because}` };
+  if (!etcd.safe) return { do: "wait", because: `Machine ${name} stays: ${etcd.because}`, unsafe: true };
   return { do: "removeMember", machine, memberName, because: etcd.because };
 }

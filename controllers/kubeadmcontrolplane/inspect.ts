@@ -125,8 +125,11 @@ async function writeMachineConditions(view: ControlPlaneView, context: Reconcile
   }
 }
 
-const hasBothConditions = ({ kcp }: ControlPlaneView): boolean =>
-  ["ControlPlaneComponentsHealthy", "EtcdClusterHealthy"].every((type) => findCondition(kcp.status?.conditions, type) !== undefined);
+/** Whether anything was ever said about the workload cluster. */
+export const hasBothConditions = ({ kcp, managedEtcd }: ControlPlaneView): boolean =>
+  ["ControlPlaneComponentsHealthy", ...(managedEtcd ? ["EtcdClusterHealthy"] : [])].every(
+    (type) => findCondition(kcp.status?.conditions, type) !== undefined,
+  );
 
 function inspected(view: ControlPlaneView, machine: Machine, gate: ClosedGate | undefined, known: boolean): readonly Finding[] {
   if (gate) return closedFindings(gate, view.managedEtcd, known);

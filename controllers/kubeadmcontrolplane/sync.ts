@@ -30,7 +30,7 @@ export async function syncMachines(view: ControlPlaneView, context: ReconcileCon
   for (const machine of view.machines) {
     try {
       if (isDeleting(machine)) await syncDeleting(view, context, machine);
-      else if (await repairOwnership(context, machineResource, machine, SPEC_MANAGER)) repaired = true;
+      else if (await repairOwnership(context, memory, machineResource, machine, SPEC_MANAGER)) repaired = true;
       else if (!repaired && (await syncLive(view, context, memory, machine))) repaired = true;
     } catch (e) {
       // It went meanwhile: the next event tells.
@@ -88,9 +88,9 @@ async function syncObject<K extends KubeObject>(
 ): Promise<K | "repaired"> {
   const intent = syncedMetadata(view.kcp, nameOf(view.cluster), object);
   const token = tokenOf(intent);
-  if (memory.isApplied(object, METADATA_MANAGER, token)) return object;
+  if (memory.isApplied(object, METADATA_MANAGER, token, () => intent)) return object;
   if (needsOwnershipRepair(object)) {
-    await repairOwnership(context, resource, object, METADATA_MANAGER);
+    await repairOwnership(context, memory, resource, object, METADATA_MANAGER);
     return "repaired";
   }
   const former = formerEntry(object);
