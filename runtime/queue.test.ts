@@ -91,29 +91,34 @@ describe("work queue", () => {
     const random = seededRandom(seed);
     const owed = new Set<string>();
     const running = new Set<string>();
-    for (let i = 0; i < 5_000; i++) {
+    const take = (): void => {
+      if (queue.readyCount() === 0) return;
+      const taken = queue.takeAt(randomInt(random, queue.readyCount()));
+      expect(running.has(taken)).toBe(false);
+      running.add(taken);
+      owed.delete(taken);
+    };
+    const end = (): void => {
+      const done = [...running][randomInt(random, running.size)];
+      if (done === undefined) return;
+      running.delete(done);
+      queue.done(done);
+    };
+    const owing = (add: (key: string) => void) => (): void => {
       const key = `k${randomInt(random, 40)}`;
-      const dice = random.next();
-      if (dice < 0.3) {
-        queue.add(key, dice < 0.05 ? "low" : "normal");
-        owed.add(key);
-      } else if (dice < 0.4) {
-        queue.addAfter(key, randomInt(random, 50));
-        owed.add(key);
-      } else if (dice < 0.5) {
-        queue.addRateLimited(key);
-        owed.add(key);
-      } else if (dice < 0.75 && queue.readyCount() > 0) {
-        const taken = queue.takeAt(randomInt(random, queue.readyCount()));
-        expect(running.has(taken)).toBe(false);
-        running.add(taken);
-        owed.delete(taken);
-      } else if (dice < 0.95 && running.size > 0) {
-        const done = [...running][randomInt(random, running.size)] as string;
-        running.delete(done);
-        queue.done(done);
-      } else clock.runNext();
-    }
+      add(key);
+      owed.add(key);
+    };
+    const actions = [
+      ...Array(5).fill(owing((key) => queue.add(key))),
+      owing((key) => queue.add(key, "low")),
+      ...Array(2).fill(owing((key) => queue.addAfter(key, randomInt(random, 50)))),
+      ...Array(2).fill(owing((key) => queue.addRateLimited(key))),
+      ...Array(5).fill(take),
+      ...Array(4).fill(end),
+      () => clock.runNext(),
+    ];
+    for (let i = 0; i < 5_000; i++) actions[randomInt(random, actions.length)]();
     for (const key of running) queue.done(key);
     while (queue.readyCount() > 0 || clock.runNext()) {
       while (queue.readyCount() > 0) {
