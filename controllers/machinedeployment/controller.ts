@@ -2,13 +2,13 @@
 // Not here: plans (plan.ts), the rollout's writes (rollout.ts). Source: spec/controllers/machinedeployment.md.
 import { type Cluster, clusterResource } from "../../api/cluster.ts";
 import { customResourceDefinitionResource } from "../../api/core/index.ts";
-import { machineResource } from "../../api/machine.ts";
+import { type Machine, machineResource } from "../../api/machine.ts";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
 import { keyOf, type ObjectKey } from "../../api/meta/resource.ts";
 import { isNotFound } from "../../api/meta/status.ts";
-import { clusterNameLabel, fieldManagers, machineDeploymentFinalizer } from "../../api/names.ts";
+import { clusterNameLabel, fieldManagers, machineDeploymentFinalizer, machineDeploymentNameLabel } from "../../api/names.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { setConditions } from "../../runtime/conditions.ts";
 import {
@@ -46,13 +46,15 @@ export function machineDeploymentController(deps: MachineDeploymentDeps): Contro
     watches: [
       owned(machineSetResource),
       mapped(machineSetResource, deploymentsThatSelect),
+      // The plan counts Machines itself; all other news of them come through their sets.
+      mapped(machineResource, deploymentOfMachine, (change) => change.type === "deleted"),
       mapped(
         clusterResource,
         deploymentsOfCluster,
         (change) => change.type !== "updated" || change.old.spec.paused !== change.object.spec.paused,
       ),
     ],
-    reads: [machineResource, customResourceDefinitionResource],
+    reads: [customResourceDefinitionResource],
     load: async (deployment, context) => {
       const cluster = clusterOf(deployment, context);
       if (!(await mayReconcile(machineDeploymentResource, deployment, cluster, machineDeploymentFinalizer, context))) return undefined;
@@ -196,6 +198,11 @@ function wakeUp(view: DeploymentView): StepOutcome {
 }
 
 // --- which keys a change runs --------------------------------------------------------------------------------------------------------
+
+function deploymentOfMachine(machine: Machine): readonly ObjectKey[] {
+  const name = machine.metadata.labels?.[machineDeploymentNameLabel];
+  return name === undefined ? [] : [{ namespace: machine.metadata.namespace ?? "", name }];
+}
 
 function deploymentsThatSelect(set: MachineSet, { cache }: WatchEnvironment): readonly ObjectKey[] {
   if (controllerOf(set)) return [];

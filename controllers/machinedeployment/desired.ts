@@ -147,7 +147,7 @@ function setAnnotations({ deployment, plan, revision, maxSurge, old }: Omit<Desi
     ...Object.fromEntries(copied),
     [desiredReplicasAnnotation]: `${replicas}`,
     [maxReplicasAnnotation]: `${replicas + maxSurge}`,
-    [disableMachineCreateAnnotation]: `${old && onDelete}`,
+    [disableMachineCreateAnnotation]: `${(old && onDelete) || plan.holdCreation === true}`,
     ...(revision.number === undefined ? {} : { [revisionAnnotation]: revision.number }),
     ...(revision.history === undefined ? {} : { [revisionHistoryAnnotation]: revision.history }),
     ...(plan.moveTo === undefined ? {} : { [machineSetMoveMachinesToMachineSetAnnotation]: plan.moveTo }),

@@ -40,8 +40,10 @@ export function planPaused(view: PausedView): PausedPlan {
   const sets: readonly Active[] = view.newSet ? [view.newSet, ...view.oldSets] : view.oldSets;
   const counted = new Map(sets.map((set) => [set.name, countMoves(view, set)]));
   const withCounted = sets.map((set) => ({ ...set, replicas: counted.get(set.name)?.replicas ?? set.replicas }));
+  // A set that takes machines back goes on with it when the pause is over.
+  const holds = (set: Active): boolean => view.strategy === "RollingUpdate" && set.holding === true;
   const handingOver = sets.some(
-    (set) => (set.moveTo !== undefined && set.current > set.replicas) || (view.pendingMoves.get(set.name)?.length ?? 0) > 0,
+    (set) => holds(set) || (set.moveTo !== undefined && set.current > set.replicas) || (view.pendingMoves.get(set.name)?.length ?? 0) > 0,
   );
   const scaled = handingOver ? new Map<string, number>() : scale(view, withCounted);
   const plan = (set: Active): SetPlan => {
@@ -54,6 +56,7 @@ export function planPaused(view: PausedView): PausedPlan {
       ...(handingOver && set.moveTo !== undefined ? { moveTo: set.moveTo } : {}),
       ...(handingOver && set.receiveFrom && set.receiveFrom.length > 0 ? { receiveFrom: set.receiveFrom } : {}),
       ...(acknowledged.length > 0 ? { acknowledged } : {}),
+      ...(holds(set) ? { holdCreation: true } : {}),
     };
   };
   return { ...(view.newSet ? { newSet: plan(view.newSet) } : {}), oldSets: view.oldSets.map(plan) };

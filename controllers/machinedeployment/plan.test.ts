@@ -46,6 +46,12 @@ describe("rolling update, one step", () => {
     expect(figures(planned(view(replicas, surge, unavailable, old, fresh)))).toBe(expected);
   });
 
+  it("makes nothing in place of a machine that is in the counters of no set", () => {
+    const v = view(3, 0, 1, "1/1/1", "1/1/1");
+    expect(figures(planned({ ...v, machineCount: 3 }))).toBe("new 1, old 1");
+    expect(figures(planned({ ...v, machineCount: 2 }))).toBe("new 2, old 1");
+  });
+
   it("says why replicas change, and nothing where they stay", () => {
     const plan = planned(view(3, 1, 0, "3/3/3", "0/0/0"));
     expect(plan.newSet.because).toBe("3 of at most 4 machines exist");
@@ -137,6 +143,47 @@ describe("in place, one step", () => {
   it("I12: the breaker works with moves too", () => {
     const plan = planned({ ...view(3, 0, 1, "3/3/2", "0/0/0"), inPlace: inPlace({ answers: new Map([["old", yes]]) }) });
     expect(plan.oldSets[0]).toMatchObject({ replicas: 2, moveTo: "new" });
+  });
+});
+
+describe("a change back in mid-move", () => {
+  const back = (newFigures: string, more: Partial<RolloutView["newSet"]>, oldFigures = "0/0/0", pendingMoves: string[] = []) =>
+    planned({
+      ...view(3, 0, 1, oldFigures, newFigures),
+      newSet: { ...set("new", newFigures), ...more },
+      inPlace: inPlace({ pendingMoves, someUpdating: oldFigures !== "0/0/0", answers: new Map([["old", yes]]) }),
+    });
+  const rows: [string, string, Partial<RolloutView["newSet"]>, string, number, true | undefined][] = [
+    ["machines that were not handed over stay, and none are made", "2/3/3", { wasSender: true }, "0/0/0", 3, true],
+    ["until its controller has seen that", "3/3/3", { holding: true, seen: false }, "0/0/0", 3, true],
+    ["then all is well", "3/3/3", { holding: true, seen: true }, "0/0/0", 3, undefined],
+    ["one had been handed over after all: its place is not filled", "3/2/2", { holding: true, seen: true }, "0/1/0", 2, undefined],
+    ["nothing was left to keep", "2/2/2", { wasSender: true }, "1/1/0", 2, undefined],
+  ];
+  it.each(rows)("%s", (_what, figuresOfNew, more, old, replicas, hold) => {
+    const plan = back(figuresOfNew, more, old);
+    expect([plan.newSet.replicas, plan.newSet.holdCreation]).toEqual([replicas, hold]);
+  });
+
+  it("the set that has a machine on its way back keeps its order to hand it over", () => {
+    const plan = back("2/3/3", { wasSender: true }, "0/1/0");
+    expect(plan.oldSets[0]).toMatchObject({ replicas: 0, moveTo: "new" });
+    expect(plan.newSet.receiveFrom).toEqual(["old"]);
+  });
+
+  it("a machine that comes back meanwhile is counted once", () => {
+    expect(back("3/3/2", { holding: true, seen: true }, "0/0/0", ["m1"]).newSet).toMatchObject({ replicas: 3, acknowledged: ["m1"] });
+  });
+
+  it("and back once more: the set does not fill places that it had for machines taken back", () => {
+    const held = { ...set("old", "3/2/2"), holding: true, seen: true };
+    const plan = planned({
+      ...view(3, 0, 1, "0/0/0", "1/1/0"),
+      oldSets: [held],
+      inPlace: inPlace({ someUpdating: true, answers: new Map([["old", yes]]) }),
+    });
+    expect(plan.oldSets[0]).toMatchObject({ replicas: 2, moveTo: "new" });
+    expect(plan.oldSets[0]?.holdCreation).toBeUndefined();
   });
 });
 

@@ -14,11 +14,21 @@ export interface SetView {
   readonly current: number;
   readonly available: number;
   readonly upToDate: number;
+  /** Stored: it makes no machines (disable-machine-create), because it takes machines back, or did. */
+  readonly holding?: boolean;
+  /** Its controller has seen its present spec, so its counters are those after the last hand-over. */
+  readonly seen?: boolean;
 }
 
 export interface OldSetView extends SetView {
   /** False: never asked about, its machines are replaced. */
   readonly inPlaceEligible: boolean;
+}
+
+/** The new set, and what is left of a time when it was an old one. */
+export interface NewSetView extends SetView {
+  /** Stored move annotation: until now it handed machines over; some that it was told to hand over may still be there. */
+  readonly wasSender?: boolean;
 }
 
 /** What an update extension said about one old set. */
@@ -46,8 +56,11 @@ export interface RolloutView {
   readonly replicas: number;
   readonly limits: RolloutLimits;
   /** All zeros when it is still to be created. */
-  readonly newSet: SetView;
+  readonly newSet: NewSetView;
   readonly oldSets: readonly OldSetView[];
+  /** Machines of all sets as the cache of Machines knows them, deleting ones included. A machine on its way from set to set may be in the
+   *  counters of neither; nothing is made in its place. */
+  readonly machineCount?: number;
   /** Absent: in-place updates are off. */
   readonly inPlace?: InPlaceView;
 }
@@ -60,6 +73,8 @@ export interface SetPlan {
   readonly moveTo?: string;
   readonly receiveFrom?: readonly string[];
   readonly acknowledged?: readonly string[];
+  /** The set makes no machines for now, whatever its replicas say. */
+  readonly holdCreation?: boolean;
   /** Why replicas change; absent when they stay. */
   readonly because?: string;
 }
@@ -88,8 +103,11 @@ interface Draft {
   readonly view: RolloutView;
   /** Oldest first. */
   readonly oldSets: readonly OldSetView[];
-  /** New set's replicas with moved machines counted. */
+  /** New set's replicas with moved machines counted, and with those that it takes back. */
   readonly newReplicas: number;
+  /** The same without those that it takes back: says whether it still wants machines of other sets. */
+  readonly countedReplicas: number;
+  readonly holdCreation: boolean;
   /** Wanted replicas by set name, where they differ from the spec. */
   readonly intents: Map<string, number>;
   readonly because: Map<string, string>;
@@ -100,12 +118,19 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 /** One reconcile's worth of a rolling update. */
 export function planRollingUpdate(view: RolloutView): RolloutPlan | AskFirst {
   const fresh = freshMoves(view);
+  const back = takeBack(view, fresh.length);
+  const because = [
+    ...(fresh.length > 0 ? [`counts moved ${fresh.join(", ")}`] : []),
+    ...(back.replicas === view.newSet.replicas ? [] : ["keeps machines that were not handed over yet"]),
+  ].join("; ");
   const draft: Draft = {
     view,
-    oldSets: [...view.oldSets].sort(byAge),
-    newReplicas: view.newSet.replicas + fresh.length,
+    oldSets: view.oldSets.map(settled).sort(byAge),
+    newReplicas: back.replicas + fresh.length,
+    countedReplicas: view.newSet.replicas + fresh.length,
+    holdCreation: back.hold,
     intents: new Map(),
-    because: new Map(fresh.length > 0 ? [[view.newSet.name, `counts moved ${fresh.join(", ")}`]] : []),
+    because: new Map(because === "" ? [] : [[view.newSet.name, because]]),
   };
   const questions = openQuestions(draft);
   if (questions.length > 0) return { do: "ask", oldSets: questions, newSetReplicas: draft.newReplicas };
@@ -123,11 +148,28 @@ function freshMoves(view: RolloutView): readonly string[] {
   return pendingMoves.filter((name) => !acknowledged.includes(name)).sort();
 }
 
+/** A set that took machines back and is old again: places without a machine are not filled. */
+const settled = (set: OldSetView): OldSetView =>
+  set.holding && set.seen ? { ...set, replicas: Math.min(set.replicas, set.current) } : set;
+
+/** After a change back the new set may have fewer replicas than machines: those that it was told to hand over and did not yet. They stay.
+ *  Its counters may be older than its last hand-over, so it first gets the replicas and makes no machines; once it has seen that, the counters
+ *  are right, and so are the replicas made from them. */
+function takeBack({ newSet, replicas, inPlace }: RolloutView, fresh: number): { readonly replicas: number; readonly hold: boolean } {
+  if (!inPlace) return { replicas: newSet.replicas, hold: false };
+  if (newSet.wasSender && newSet.current > newSet.replicas && newSet.replicas < replicas) {
+    return { replicas: Math.min(newSet.current, replicas), hold: true };
+  }
+  if (!newSet.holding) return { replicas: newSet.replicas, hold: false };
+  if (!newSet.seen) return { replicas: newSet.replicas, hold: true };
+  return { replicas: Math.max(Math.min(newSet.replicas, newSet.current - fresh), 0), hold: false };
+}
+
 // --- questions -----------------------------------------------------------------------------------------------------------------------
 
 /** Old sets with machines, as long as the new set still has to grow. */
-function questionable({ view, oldSets, newReplicas }: Draft): readonly OldSetView[] {
-  if (!view.inPlace || newReplicas >= view.replicas) return [];
+function questionable({ view, oldSets, countedReplicas }: Draft): readonly OldSetView[] {
+  if (!view.inPlace || countedReplicas >= view.replicas) return [];
   return oldSets.filter((set) => set.current > 0 && set.inPlaceEligible);
 }
 
@@ -155,7 +197,8 @@ function growOrShrinkNewSet(draft: Draft): void {
   if (newReplicas > view.replicas) intend(draft, view.newSet, view.replicas, `above the wanted ${view.replicas}`);
   if (newReplicas >= view.replicas) return;
   const ceiling = view.replicas + view.limits.maxSurge;
-  const total = sum(allSets(draft).map((set) => Math.max(specOf(draft, set), set.current)));
+  const counted = sum(allSets(draft).map((set) => Math.max(specOf(draft, set), set.current)));
+  const total = Math.max(counted, view.machineCount ?? 0);
   if (total >= ceiling) return;
   const growth = Math.min(ceiling - total, view.replicas - newReplicas);
   intend(draft, view.newSet, newReplicas + growth, `${total} of at most ${ceiling} machines exist`);
@@ -297,8 +340,13 @@ function finish(draft: Draft, moves: Moves, blocked: readonly string[]): Rollout
   };
   return {
     do: "apply",
-    newSet: plan(view.newSet, { ...receive, ...acknowledged }),
-    oldSets: oldSets.map((set) => plan(set, senders.includes(set.name) ? { moveTo: view.newSet.name } : {})),
+    newSet: plan(view.newSet, { ...receive, ...acknowledged, ...(draft.holdCreation ? { holdCreation: true } : {}) }),
+    oldSets: oldSets.map((set) =>
+      plan(set, {
+        ...(senders.includes(set.name) ? { moveTo: view.newSet.name } : {}),
+        ...(set.holding && !set.seen ? { holdCreation: true } : {}),
+      }),
+    ),
     replaced: questionable(draft).flatMap((set) => {
       const answer = inPlace?.answers.get(set.name);
       return answer && !answer.covered ? [{ set: set.name, reasons: answer.reasons }] : [];

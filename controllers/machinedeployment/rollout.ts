@@ -37,6 +37,7 @@ import {
   type DeploymentView,
   isDeleting,
   nameOf,
+  newSetView,
   oldSetViews,
   pausedSet,
   pendingMovesTo,
@@ -113,8 +114,9 @@ async function rollingUpdate(
     planRollingUpdate({
       replicas: replicasOf(view),
       limits: view.limits,
-      newSet: existing ? setView(existing) : absentSetView(identity.name, view.nowMs),
+      newSet: existing ? newSetView(existing) : absentSetView(identity.name, view.nowMs),
       oldSets: oldSetViews(choice),
+      machineCount: view.machines.length,
       ...(context.gates.enabled("InPlaceUpdates")
         ? {
             inPlace: {

@@ -4,7 +4,7 @@ import type { Cluster } from "../../api/cluster.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
 import type { MachineDeployment } from "../../api/machinedeployment.ts";
 import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
-import { desiredReplicasAnnotation, maxReplicasAnnotation } from "../../api/names.ts";
+import { desiredReplicasAnnotation, disableMachineCreateAnnotation, maxReplicasAnnotation } from "../../api/names.ts";
 import { parseTimestamp } from "../../runtime/base/clock.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 import { acknowledgedMoves, isPendingMove, isUpdatingInPlace, moveTarget, receivesFrom } from "../inplace/marks.ts";
@@ -13,7 +13,7 @@ import { type Labels, matches, selectorPairs } from "../ownership/selector.ts";
 import { type CandidateSet, type Choice, chooseNewSet } from "../rollout/compare.ts";
 import { type RolloutLimits, rolloutLimits } from "../rollout/numbers.ts";
 import { readTemplate, type TemplateRead } from "../templates/read.ts";
-import type { OldSetView, SetView } from "./plan.ts";
+import type { NewSetView, OldSetView, SetView } from "./plan.ts";
 import type { PausedSet } from "./plan-paused.ts";
 
 /** What the plan of this run came to, for conditions. */
@@ -120,6 +120,13 @@ export const setView = (set: MachineSet): SetView => ({
   current: set.status?.replicas ?? 0,
   available: set.status?.availableReplicas ?? 0,
   upToDate: set.status?.upToDateReplicas ?? 0,
+  holding: set.metadata.annotations?.[disableMachineCreateAnnotation] === "true",
+  seen: (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0),
+});
+
+export const newSetView = (set: MachineSet): NewSetView => ({
+  ...setView(set),
+  wasSender: moveTarget(set) !== undefined,
 });
 
 /** A set that does not exist yet. @param nowMs when it would be made */
