@@ -51,7 +51,7 @@ export interface KubeadmControlPlaneDeps {
   readonly workloadClusters: WorkloadClusters;
   readonly pki: Pki;
   /** Asks the update extension; only called with the gate InPlaceUpdates. */
-  readonly canUpdateMachine: CanUpdateMachine;
+  readonly canUpdate: CanUpdateMachine;
   /** How long conditions about the workload cluster stand after the last good probe, default 5 min, at least 2. */
   readonly connectionGraceMs?: number;
 }
@@ -64,7 +64,7 @@ export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Co
   const kubeconfigs = { pki, workloadClusters, checked: new WeakMap<Secret, number>() };
   const rollout: RolloutTools = {
     workloadClusters,
-    canUpdateMachine: deps.canUpdateMachine,
+    canUpdateMachine: deps.canUpdate,
     asked: createAskMemory(),
     replaced: new Map(),
     extensions: extensionsToken,
