@@ -22,7 +22,7 @@ import { simulatedControllers, startExtension } from "../simulator/controllers.t
 import { socketFront } from "../simulator/real/front.ts";
 import { DEVELOPMENT_PACES, DEVELOPMENT_TIMINGS, withinReason } from "../simulator/real/pace.ts";
 import { webhookFunctions } from "../simulator/webhook-functions.ts";
-import { adminClient, createWorld, installKinds, resumeClusters, type World } from "../simulator/world.ts";
+import { adminClient, createWorld, installKinds, reopenClusters, type World } from "../simulator/world.ts";
 import type { Io } from "./commands.ts";
 import { CONTROLLER_FLAGS, type ControllerSettings, controllerSettings, gateHelp } from "./controller-flags.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
@@ -69,7 +69,7 @@ async function start(flags: Flags, settings: ControllerSettings, opened: Opened,
   const kubeconfig = writeKubeconfig(flags, api, opened);
   await installKinds(api.server);
   const world = openWorld(api, settings, opened);
-  await resumeClusters(world);
+  await reopenClusters(world);
   const extension = await openUpdater(world, api, opened);
   const manager = await openControllers(world, api, settings, opened);
   await openDiagnostics(settings, manager, opened);

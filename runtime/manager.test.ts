@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { KubeObject } from "../api/meta/object.ts";
 import { keyOf, keyText, type ObjectKey, resource } from "../api/meta/resource.ts";
-import { silentLogger } from "./base/log.ts";
+import { type LogFields, silentLogger } from "./base/log.ts";
 import { seededRandom } from "./base/random.ts";
 import { VirtualClock } from "./base/virtual-clock.ts";
 import { createCaches } from "./caches.ts";
@@ -112,6 +112,22 @@ describe("manager", () => {
     await client.create(Parent, thing(Parent, "hopeless"));
     expect(await settle()).toEqual(["parent ns/hopeless terminal"]);
     expect(clock.runNext()).toBe(false);
+  });
+
+  it("tells a failure once, again when it changes or lasts", async () => {
+    const lines: string[] = [];
+    const log = { ...silentLogger, with: () => log, error: (_m: string, f?: LogFields) => void lines.push(`${f?.error} ${f?.retryInMs}`) };
+    let runs = 0;
+    const reconcile = async () => {
+      runs++;
+      throw new Error(runs === 3 ? "other" : "same");
+    };
+    const { client, clock, manager, settle } = open([noting({ reconcile })], { log });
+    await client.create(Parent, thing(Parent, "p"));
+    manager.start();
+    do await settle();
+    while (runs < 14 && clock.runNext());
+    expect(lines).toEqual(["same 5", "other 20", "same 40", "same 10240", "same 20480", "same 40960"]);
   });
 
   it("a requeue is dropped when an event runs the key before", async () => {

@@ -19,6 +19,9 @@ import type { Recorder } from "./recorder.ts";
 
 export const WATCH_FILTER_LABEL = "cluster.x-k8s.io/watch-filter";
 
+/** A failure that is retried this slowly has lasted, and is told each time. */
+const LASTING_MS = 10_000;
+
 export interface RunReport {
   readonly controller: string;
   readonly key: string;
@@ -83,6 +86,7 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
   const environment: WatchEnvironment = { cache: caches.cache, primary };
   const endings: (() => void)[] = [];
   const missingWrites = new Map<string, readonly OwnWrite[]>();
+  const lastFailures = new Map<string, string>();
   const watchedLate = new Map<string, Set<string>>();
   let started = false;
   let active = 0;
@@ -162,6 +166,7 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
   };
   const succeeded = (key: string, { requeueAfterMs }: Result): RunReport => {
     queue.forget(key);
+    lastFailures.delete(key);
     if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
     const outcome = requeueAfterMs === undefined ? "success" : "requeueAfter";
     return { controller: name, key, outcome, requeueAfterMs };
@@ -174,8 +179,11 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
       return { controller: name, key, outcome: "terminal", error };
     }
     const requeueAfterMs = queue.addRateLimited(key);
-    // Two writers met: ordinary, and cured by the next run.
-    context.log[isConflict(error) ? "debug" : "error"]("reconcile failed", { error: messageOf(error), retryInMs: requeueAfterMs });
+    const text = messageOf(error);
+    // Two writers met: ordinary, and cured by the next run. The same failure again is no news until it has lasted.
+    const isNews = !isConflict(error) && (lastFailures.get(key) !== text || requeueAfterMs >= LASTING_MS);
+    lastFailures.set(key, text);
+    context.log[isNews ? "error" : "debug"]("reconcile failed", { error: text, retryInMs: requeueAfterMs });
     return { controller: name, key, outcome: "error", requeueAfterMs, error };
   };
 

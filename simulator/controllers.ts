@@ -7,24 +7,25 @@ import type { Client } from "../runtime/client.ts";
 import type { AnyController } from "../runtime/controller.ts";
 import { devClusterController } from "./provider/devcluster.ts";
 import { devMachineController } from "./provider/devmachine.ts";
-import type { World } from "./world.ts";
+import type { SimulatedParts, World } from "./world.ts";
 
 export const UPDATER_CONFIG = "kubeadm-updater";
 const IN_PROCESS_HOST = "kubeadm-updater.theseus-system.svc:443";
 export const IN_PROCESS_URL = `https://${IN_PROCESS_HOST}`;
 
-export interface SimulatedParts extends Omit<ControllersParts, "workloadClusters"> {
+export const simulatedInfrastructure = (parts: SimulatedParts): readonly AnyController[] => [
+  devClusterController(parts),
+  devMachineController(parts),
+];
+
+export interface WorldControllersParts extends Omit<ControllersParts, "workloadClusters"> {
   readonly world: World;
 }
 
-export function simulatedControllers(parts: SimulatedParts): readonly AnyController[] {
-  const { world } = parts;
-  return [
-    ...createControllers({ ...parts, workloadClusters: world.workloadClusters }),
-    devClusterController({ clusters: world.clusters, front: world.front }),
-    devMachineController({ clusters: world.clusters, hosts: world.hosts, front: world.front }),
-  ];
-}
+export const simulatedControllers = (parts: WorldControllersParts): readonly AnyController[] => [
+  ...createControllers({ ...parts, workloadClusters: parts.world.workloadClusters }),
+  ...simulatedInfrastructure(parts.world),
+];
 
 export const inProcessHooks = (world: World): HookTransport =>
   inProcessTransport((host) => (host === IN_PROCESS_HOST ? world.updater.extension : undefined));

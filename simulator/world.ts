@@ -19,7 +19,7 @@ import type { Pki } from "../runtime/base/pki.ts";
 import type { Random } from "../runtime/base/random.ts";
 import type { Client } from "../runtime/client.ts";
 import { transportClient } from "../runtime/transport-client.ts";
-import { type HostTimings, simulatedHosts } from "./host/exec.ts";
+import { type HostTimings, nodeFacts, simulatedHosts } from "./host/exec.ts";
 import { type Hosts, hostsIn } from "./host/host.ts";
 import { openWorkloadApi } from "./servers.ts";
 import { type SimulatedClusters, simulatedClusters, type WorkloadFront } from "./workload/clusters.ts";
@@ -40,12 +40,16 @@ export interface WorldParts {
   readonly watchWorkload?: (transport: Transport, cluster: ObjectKey) => Transport;
 }
 
-export interface World {
-  readonly management: Client;
+/** Simulated infrastructure: workload clusters, hosts, ports. */
+export interface SimulatedParts {
   readonly state: StateStore;
   readonly clusters: SimulatedClusters;
   readonly hosts: Hosts;
   readonly front: WorkloadFront;
+}
+
+export interface World extends SimulatedParts {
+  readonly management: Client;
   readonly workloadClusters: WorkloadClustersControl;
   readonly updater: KubeadmUpdater;
   stop(): void;
@@ -56,17 +60,30 @@ const ADMIN = { username: "theseus", groups: ["system:masters", "system:authenti
 export const adminClient = (server: ApiServer, fieldManager: string): Client =>
   transportClient({ transport: server.handle, user: ADMIN, fieldManager });
 
-export function createWorld(parts: WorldParts): World {
-  const { clock, random, log, store, pki, server } = parts;
-  const management = adminClient(server, "manager");
+export interface SimulatedOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly front: WorkloadFront;
+  readonly watchWorkload?: WorldParts["watchWorkload"];
+}
+
+export function createSimulatedParts({ clock, random, log, store, front, watchWorkload }: SimulatedOptions): SimulatedParts {
   const state = storeState(store);
+  const open = openWorkloadApi({ clock, random, log, store });
   const openApi = (cluster: ObjectKey) => {
-    const api = openWorkloadApi({ clock, random, log, store })(cluster);
-    return parts.watchWorkload ? { ...api, handle: parts.watchWorkload(api.handle, cluster) } : api;
+    const api = open(cluster);
+    return watchWorkload ? { ...api, handle: watchWorkload(api.handle, cluster) } : api;
   };
-  const clusters = simulatedClusters({ clock, random, state, openApi });
-  const hosts = hostsIn(state);
-  const front = parts.front(management);
+  return { state, clusters: simulatedClusters({ clock, random, state, openApi }), hosts: hostsIn(state), front };
+}
+
+export function createWorld(parts: WorldParts): World {
+  const { clock, random, log, pki, server } = parts;
+  const management = adminClient(server, "manager");
+  const simulated = createSimulatedParts({ ...parts, front: parts.front(management) });
+  const { clusters, hosts } = simulated;
   const workloadClusters = createWorkloadClusters({ clock, random, log, dial: clusters.dial, pki, management });
   const updater = kubeadmUpdater({
     log,
@@ -79,11 +96,8 @@ export function createWorld(parts: WorldParts): World {
     },
   });
   return {
+    ...simulated,
     management,
-    state,
-    clusters,
-    hosts,
-    front,
     workloadClusters,
     updater,
     stop() {
@@ -100,7 +114,11 @@ export const installKinds = (server: ApiServer): Promise<void> =>
     allKinds.map((kind) => customResourceDefinition(kind) as unknown as ApiObject),
   );
 
-/** Workload clusters and their machines as they were before the process ended. */
-export async function resumeClusters(world: World): Promise<void> {
-  for (const { key } of world.state.list("clusters")) world.clusters.open(key);
+/** Workload clusters as they were before the process ended; kubelets that were starting are up by now. */
+export async function reopenClusters({ state, clusters, hosts }: SimulatedParts): Promise<void> {
+  for (const { key } of state.list("clusters")) {
+    const cluster = clusters.open(key);
+    for (const { key: machine, value } of hosts.of(key))
+      if (value.runningKubelet !== "") await cluster.reportNode(nodeFacts(machine, value, true));
+  }
 }
