@@ -83,6 +83,7 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
       shared.onReady(name);
     },
   });
+  const ownClient = shared.client.as(controller.fieldManager ?? name);
   const environment: WatchEnvironment = { cache: caches.cache, primary };
   const endings: (() => void)[] = [];
   const missingWrites = new Map<string, readonly OwnWrite[]>();
@@ -146,7 +147,7 @@ export function createRunner(controller: AnyController, shared: Shared): Runner 
   const contextFor = (key: string, writes: OwnWrite[]): ReconcileContext => {
     const { namespace, name: objectName } = parseKey(key);
     return {
-      client: trackingClient(shared.client.as(controller.fieldManager ?? name), caches, (w) => writes.push(w)),
+      client: trackingClient(ownClient, caches, (w) => writes.push(w)),
       cache: caches.cache,
       clock,
       random: shared.random,
