@@ -6,9 +6,10 @@ import { aggregateClusterRoles, type Authorization, createAuthorization, default
 import { backgroundControllers } from "./background/index.ts";
 import { builtinTypes } from "./builtin/index.ts";
 import type { ServerContext } from "./context.ts";
-import { crdController } from "./crd/index.ts";
+import { crdController, crdStrategy } from "./crd/index.ts";
 import { discoveryPaths } from "./discovery/index.ts";
 import { openApiPaths } from "./openapi/index.ts";
+import type { ResourceType } from "./registry.ts";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./server.ts";
 
 export interface StandardOptions extends Omit<ApiServerOptions, "types" | "authorizer" | "admission" | "objects" | "background" | "paths"> {
@@ -16,11 +17,15 @@ export interface StandardOptions extends Omit<ApiServerOptions, "types" | "autho
   readonly admission?: (server: ServerContext) => readonly AdmissionPlugin[];
 }
 
+/** Descriptors hold no state: all servers of a process share them, and with them what is compiled from their schemas. */
+let types: readonly ResourceType[] | undefined;
+
 export function standardServer(options: StandardOptions): ApiServer {
   let authorization: Authorization | undefined;
+  types ??= builtinTypes({ strategies: { CustomResourceDefinition: crdStrategy } });
   return createApiServer({
     ...options,
-    types: builtinTypes(),
+    types,
     paths: [...discoveryPaths, ...openApiPaths],
     authorizer: (core) => {
       authorization = createAuthorization(core, ["RBAC"]);

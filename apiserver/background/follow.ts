@@ -25,8 +25,13 @@ export interface Follower {
   readonly found: (type: ResourceType, object: ApiObject) => void;
 }
 
-/** Tells of all objects there are and of all later changes. @returns stop */
-export function followAll(server: ServerContext, follower: Follower): () => void {
+/** What acts on changes of any kind. */
+export interface Watcher extends Follower {
+  readonly stop: () => void;
+}
+
+/** Tells all of them of all objects there are and of all later changes: one subscription a resource, however many listen. @returns stop */
+export function followAll(server: ServerContext, followers: readonly Follower[]): () => void {
   const open = new Map<string, { readonly type: ResourceType; readonly stop: () => void }>();
   const renew = (): void => {
     const wanted = new Map(storedTypes(server).map((type) => [type.storageKey, type]));
@@ -37,8 +42,11 @@ export function followAll(server: ServerContext, follower: Follower): () => void
     }
     for (const [key, type] of wanted) {
       if (open.has(key)) continue;
-      open.set(key, { type, stop: server.objects.watch(type, (change) => follower.changed(type, change)) });
-      for (const object of server.objects.list(type)) follower.found(type, object);
+      const changed = (change: Change): void => {
+        for (const follower of followers) follower.changed(type, change);
+      };
+      open.set(key, { type, stop: server.objects.watch(type, changed) });
+      for (const object of server.objects.list(type)) for (const follower of followers) follower.found(type, object);
     }
   };
   renew();

@@ -6,7 +6,7 @@ import type { ServerContext } from "../context.ts";
 import { type ApiObject, sameJson, withMetadata } from "../object.ts";
 import type { ResourceType } from "../registry.ts";
 import type { Change } from "../store/store.ts";
-import { followAll } from "./follow.ts";
+import type { Watcher } from "./follow.ts";
 import {
   createOwnerIndex,
   type Dependent,
@@ -114,8 +114,8 @@ async function lookAtOwner(server: ServerContext, index: OwnerIndex, ref: Ref): 
   return dependents;
 }
 
-/** Deletes what nobody owns any more. @returns stop */
-export function garbageCollector(server: ServerContext): () => void {
+/** Deletes what nobody owns any more. */
+export function garbageCollector(server: ServerContext): Watcher {
   const index = createOwnerIndex();
   const waitingOwners = new Map<string, Ref>();
 
@@ -152,13 +152,12 @@ export function garbageCollector(server: ServerContext): () => void {
     for (const dependent of index.dependentsOf(uid)) dependents.add(dependent.uid);
   }
 
-  const stopFollowing = followAll(server, {
+  return {
     found: (type, object) => note(type, object, undefined),
     changed: (type, { type: what, object, previous }: Change) => (what === "DELETED" ? forget(object) : note(type, object, previous)),
-  });
-  return () => {
-    stopFollowing();
-    dependents.stop();
-    owners.stop();
+    stop() {
+      dependents.stop();
+      owners.stop();
+    },
   };
 }

@@ -4,7 +4,7 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import type { ServerContext } from "../context.ts";
 import { type ApiObject, sameJson } from "../object.ts";
 import type { ResourceType } from "../registry.ts";
-import { followAll, storedTypes } from "./follow.ts";
+import { storedTypes, type Watcher } from "./follow.ts";
 import { createWork } from "./work.ts";
 
 const MANAGER = "kube-controller-manager";
@@ -125,8 +125,8 @@ function withConditions(namespace: ApiObject, wanted: readonly Condition[], nowM
   return sameJson(conditions, status.conditions) ? namespace : { ...namespace, status: { ...status, conditions } };
 }
 
-/** Empties terminating namespaces. @returns stop */
-export function namespaceController(server: ServerContext): () => void {
+/** Empties terminating namespaces. */
+export function namespaceController(server: ServerContext): Watcher {
   const terminating = new Set<string>();
 
   const work = createWork(server, "namespace controller", async (name) => {
@@ -162,9 +162,5 @@ export function namespaceController(server: ServerContext): () => void {
     const { namespace } = object.metadata;
     if (namespace !== undefined && terminating.has(namespace)) work.add(namespace);
   };
-  const stopFollowing = followAll(server, { found: note, changed: (type, { object }) => note(type, object) });
-  return () => {
-    stopFollowing();
-    work.stop();
-  };
+  return { found: note, changed: (type, { object }) => note(type, object), stop: work.stop };
 }

@@ -108,15 +108,17 @@ function fullStrategy(row: KindRow, parts: Parts, empty: () => ApiObject, given:
   return {
     ...given,
     ...(resetStatus ? { prepareForCreate: (object: ApiObject) => ({ ...object, status: empty().status }) } : {}),
-    validate: (object: ApiObject, context: StrategyContext) => unique([...check(object), ...(given.validate?.(object, context) ?? [])]),
+    validate: (object: ApiObject, context: StrategyContext) => joined(check(object), given.validate?.(object, context) ?? []),
     validateUpdate: (object: ApiObject, old: ApiObject, context: StrategyContext) =>
-      unique([...(context.subresource === "" ? check(object) : []), ...(given.validateUpdate?.(object, old, context) ?? [])]),
+      joined(context.subresource === "" ? check(object) : [], given.validateUpdate?.(object, old, context) ?? []),
   };
 }
 
-/** A general and a particular rule may find the same fault. */
-const unique = (causes: readonly StatusCause[]): readonly StatusCause[] =>
-  causes.filter((cause, i) => causes.findIndex((c) => c.field === cause.field && c.reason === cause.reason) === i);
+/** A general and a particular rule may find the same fault: then it is told once. */
+const joined = (general: readonly StatusCause[], particular: readonly StatusCause[]): readonly StatusCause[] =>
+  general.length === 0
+    ? particular
+    : [...general, ...particular.filter((cause) => !general.some((c) => c.field === cause.field && c.reason === cause.reason))];
 
 function describe(row: KindRow, parts: Parts, options: BuiltinOptions): ResourceType {
   const { group, version, kind, plural } = row;
@@ -165,15 +167,23 @@ const podBinding: ResourceType["virtual"] = async (request) => {
   return bindingHandler.handle({ ...request, type: pods }) as Promise<object>;
 };
 
-/** All built-in kinds, in the order of the table. Cheap: schemas, decoders and rules are made when a kind is first used. */
-export function builtinTypes(options: BuiltinOptions = {}): readonly ResourceType[] {
+/** What is made of constant tables is made once: every server of a process (one per workload cluster) shares it. */
+let parts: Parts | undefined;
+
+function sharedParts(): Parts {
+  if (parts) return parts;
   const types = createTypeSet();
-  const parts: Parts = {
+  parts = {
     types,
     decoder: createDecoder(types, createDefaults()),
     bare: createDecoder(types),
     schemas: createSchemas(types),
     rules: createRules(types),
   };
-  return kindRows().map((row) => describe(row, parts, options));
+  return parts;
+}
+
+/** All built-in kinds, in the order of the table. Cheap: schemas, decoders and rules are made when a kind is first used. */
+export function builtinTypes(options: BuiltinOptions = {}): readonly ResourceType[] {
+  return kindRows().map((row) => describe(row, sharedParts(), options));
 }

@@ -21,6 +21,9 @@ const keyCauses = (object: ApiObject, field: string): readonly StatusCause[] =>
 
 const textBytes = (text: string): number => new TextEncoder().encode(text).byteLength;
 const base64Bytes = (text: string): number => (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+/** A text has at most three bytes a code unit: most data need no counting. */
+const isSmall = (object: ApiObject, field: string): boolean =>
+  Object.values(asFields(object[field])).reduce<number>((sum, value) => sum + asText(value).length, 0) * 3 <= BYTES_MAX / 2;
 const bytesOf = (object: ApiObject, field: string, size: (text: string) => number): number =>
   Object.values(asFields(object[field])).reduce<number>((sum, value) => sum + size(asText(value)), 0);
 
@@ -35,7 +38,8 @@ function validateConfigMap(object: ApiObject): readonly StatusCause[] {
   const data = asFields(object.data);
   const binary = asFields(object.binaryData);
   const twice = Object.keys(data).filter((key) => key in binary);
-  const bytes = bytesOf(object, "data", textBytes) + bytesOf(object, "binaryData", base64Bytes);
+  const small = isSmall(object, "data") && isSmall(object, "binaryData");
+  const bytes = small ? 0 : bytesOf(object, "data", textBytes) + bytesOf(object, "binaryData", base64Bytes);
   return [
     ...keyCauses(object, "data"),
     ...twice.map((key) => fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData")),

@@ -1,6 +1,6 @@
 // Events: one storage, two versions. Here: renaming between core/v1 and events.k8s.io/v1, and their rules. Not here: expiry (../../background).
 import type { StatusCause } from "../../../api/meta/status.ts";
-import { fieldInvalid, fieldRequired, fieldTooLong } from "../../errors.ts";
+import { fieldInvalid, fieldRequired } from "../../errors.ts";
 import type { ApiObject } from "../../object.ts";
 import type { Strategy } from "../../registry.ts";
 import { qualifiedNameErrors } from "../../requests/names.ts";
@@ -39,46 +39,87 @@ export function eventToCore(object: ApiObject): ApiObject {
   return { ...core, reportingComponent: core.reportingComponent ?? "", reportingInstance: core.reportingInstance ?? "" };
 }
 
-/** Objects without a namespace report into these. */
-const CLUSTER_NAMESPACES: ReadonlySet<string> = new Set(["default", "kube-system"]);
+const TEXT_MAX = 128;
+const MESSAGE_MAX = 1024;
 
-function aboutNamespace(object: ApiObject, regarding: unknown): readonly StatusCause[] {
-  const about = asText(asFields(regarding).namespace);
-  const own = object.metadata.namespace ?? "";
-  const fits = about === "" ? CLUSTER_NAMESPACES.has(own) : about === own;
+const text = (event: ApiObject, field: string): string => asText(event[field]);
+const isSet = (event: ApiObject, field: string): boolean => event[field] !== null && event[field] !== undefined;
+const longer = (event: ApiObject, field: string, max: number, shown: string): readonly StatusCause[] =>
+  text(event, field).length > max ? [fieldInvalid(field, "", `can have at most ${shown} characters`)] : [];
+
+/** An event is kept where its object is; objects without a namespace report into default (and kube-system, in the newer form). */
+function namespaceCauses(event: ApiObject): readonly StatusCause[] {
+  const about = asText(asFields(event.involvedObject).namespace);
+  const own = event.metadata.namespace ?? "";
+  const newer = isSet(event, "eventTime");
+  const fits = about === "" ? own === "default" || (newer && own === "kube-system") : newer || about === own;
   return fits ? [] : [fieldInvalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-export const coreEventStrategy: Strategy = {
-  allowCreateOnUpdate: true,
-  validate: (object) => aboutNamespace(object, object.involvedObject),
-  validateUpdate: (object) => aboutNamespace(object, object.involvedObject),
-};
-
-const TEXT_BYTES_MAX = 128;
-const NOTE_BYTES_MAX = 1024;
-
-function validateEvent(object: ApiObject): readonly StatusCause[] {
-  const text = (field: string): string => asText(object[field]);
-  const causes: StatusCause[] = [...aboutNamespace(object, object.regarding)];
-  if (object.eventTime === null || object.eventTime === undefined) causes.push(fieldRequired("eventTime"));
-  if (text("type") !== "Normal" && text("type") !== "Warning") causes.push(fieldInvalid("type", text("type"), "has invalid value: "));
-  if (text("reportingController") === "") causes.push(fieldRequired("reportingController"));
-  else
-    for (const wrong of qualifiedNameErrors(text("reportingController")))
-      causes.push(fieldInvalid("reportingController", text("reportingController"), wrong));
+/** Rules of events with an eventTime, in core form. @param reporter how the version of the request calls the reporting controller */
+function newerCauses(event: ApiObject, reporter: string): readonly StatusCause[] {
+  if (!isSet(event, "eventTime")) return [];
+  const controller = text(event, "reportingComponent");
+  const causes: StatusCause[] = [];
+  if (controller === "") causes.push(fieldRequired(reporter));
+  for (const wrong of qualifiedNameErrors(controller)) causes.push(fieldInvalid(reporter, controller, wrong));
   for (const field of ["reportingInstance", "action", "reason"]) {
-    if (text(field) === "") causes.push(fieldRequired(field));
-    if (text(field).length > TEXT_BYTES_MAX) causes.push(fieldTooLong(field, TEXT_BYTES_MAX));
+    if (text(event, field) === "") causes.push(fieldRequired(field));
+    causes.push(...longer(event, field, TEXT_MAX, String(TEXT_MAX)));
   }
-  if (text("note").length > NOTE_BYTES_MAX) causes.push(fieldTooLong("message", NOTE_BYTES_MAX));
-  return causes;
+  return [...causes, ...longer(event, "message", MESSAGE_MAX, "1kB")];
 }
 
-const KEPT = ["regarding", "reason", "action", "reportingController", "reportingInstance", "related", "note", "type"];
+const validateCore = (event: ApiObject, reporter = "reportingComponent"): readonly StatusCause[] => [
+  ...namespaceCauses(event),
+  ...newerCauses(event, reporter),
+];
+
+export const coreEventStrategy: Strategy = {
+  allowCreateOnUpdate: true,
+  validate: (event) => validateCore(event),
+  validateUpdate: (event) => validateCore(event),
+};
+
+const isUsed = (value: unknown): boolean =>
+  typeof value === "object" && value !== null
+    ? Object.keys(value).length > 0
+    : value !== undefined && value !== null && value !== 0 && value !== "";
+
+/** What the newer version leaves to the older one. */
+const OLDER_ONLY = ["firstTimestamp", "lastTimestamp", "count", "source"];
+
+function validateEvent(object: ApiObject): readonly StatusCause[] {
+  const event = eventToCore(object);
+  const type = text(event, "type");
+  return [
+    ...validateCore(event, "reportingController"),
+    ...(isSet(event, "eventTime") ? [] : [fieldRequired("eventTime")]),
+    ...(type === "Normal" || type === "Warning" ? [] : [fieldInvalid("type", "", `has invalid value: ${type}`)]),
+    ...OLDER_ONLY.filter((field) => isUsed(event[field])).map((field) => fieldInvalid(field, "", "needs to be unset")),
+  ];
+}
+
+const KEPT = [
+  "involvedObject",
+  "reason",
+  "message",
+  "source",
+  "firstTimestamp",
+  "lastTimestamp",
+  "count",
+  "type",
+  "eventTime",
+  "action",
+  "related",
+];
 
 export const eventStrategy: Strategy = {
   allowCreateOnUpdate: true,
   validate: validateEvent,
-  validateUpdate: (object, old) => unchanged(object, old, KEPT),
+  validateUpdate: (object, old) => {
+    const [event, before] = [eventToCore(object), eventToCore(old)];
+    const reporter = unchanged(event, before, ["reportingComponent"]).map((cause) => ({ ...cause, field: "reportingController" }));
+    return [...unchanged(event, before, KEPT), ...reporter, ...unchanged(event, before, ["reportingInstance"])];
+  },
 };
