@@ -6,6 +6,7 @@ import {
   customResourceDefinitionResource,
   nodeResource,
   type Pod,
+  podDisruptionBudgetResource,
   podResource,
   secretResource,
 } from "../../api/core/index.ts";
@@ -182,9 +183,9 @@ async function createCluster({ client }: World): Promise<void> {
 async function createMachine(
   { client }: World,
   name: string,
-  change: { labels?: Record<string, string>; spec?: object } = {},
+  change: { labels?: Record<string, string>; spec?: object; startupDuration?: string } = {},
 ): Promise<void> {
-  const started = { provisioning: { startupDuration: "5s" } };
+  const started = { provisioning: { startupDuration: change.startupDuration ?? "5s" } };
   const config: KubeadmConfig = {
     apiVersion: api("bootstrap"),
     kind: "KubeadmConfig",
@@ -288,6 +289,76 @@ describe("from nothing to a running cluster", () => {
       await world.get(kubeadmConfigResource, "w"),
     ];
     expect(after.map((o) => o.metadata.resourceVersion)).toEqual(before.map((o) => o.metadata.resourceVersion));
+  });
+});
+
+describe("what goes wrong", () => {
+  it("infrastructure that is lost under a running Machine is told, and nothing is reset", async () => {
+    const world = await runningWorld();
+    await world.client.patch(
+      devMachineResource,
+      { namespace: "ns", name: "w" },
+      { type: "merge", body: { metadata: { finalizers: null } } },
+    );
+    await world.client.delete(devMachineResource, { namespace: "ns", name: "w" });
+    await world.pass(5);
+    await world.client
+      .patch(devMachineResource, { namespace: "ns", name: "w" }, { type: "merge", body: { metadata: { finalizers: null } } })
+      .catch(() => {});
+    await world.pass(30);
+    const machine = await world.get(machineResource, "w");
+    expect(statusOf(machine, "InfrastructureReady")).toBe("False ObjectDeleted");
+    expect(machine.status?.initialization?.infrastructureProvisioned).toBe(true);
+    expect(machine.spec.providerID).toBe("in-memory://w");
+  });
+
+  it("a paused Machine is left alone until it goes on", async () => {
+    const world = await runningWorld();
+    const pause = (value: string | null) =>
+      world.client.patch(
+        machineResource,
+        { namespace: "ns", name: "w" },
+        { type: "merge", body: { metadata: { annotations: { "cluster.x-k8s.io/paused": value } } } },
+      );
+    await pause("");
+    await world.pass(2);
+    expect(statusOf(await world.get(machineResource, "w"), "Paused")).toBe("True Paused");
+    await world.client.delete(machineResource, { namespace: "ns", name: "w" });
+    await world.pass(60);
+    expect(statusOf(await world.get(machineResource, "w"), "Deleting")).toBe("False NotDeleting");
+    await pause(null);
+    await world.pass(60);
+    expect(await world.find(machineResource, "w")).toBeUndefined();
+  });
+
+  it("the token of a machine that takes long to join is kept alive, without new data", async () => {
+    const world = await startWorld();
+    await createCluster(world);
+    await createMachine(world, "cp", { labels: controlPlane });
+    await world.pass(90);
+    await createMachine(world, "slow", { startupDuration: "1h" });
+    await world.pass(10);
+    const token = (await world.get(kubeadmConfigResource, "slow")).spec?.joinConfiguration?.discovery?.bootstrapToken?.token ?? "";
+    const data = await world.get(secretResource, "slow");
+    await world.pass(2_400);
+    const secret = await world
+      .workload()
+      .client.get(secretResource, { namespace: "kube-system", name: `bootstrap-token-${token.slice(0, 6)}` });
+    expect(Date.parse(textOf(secret, "expiration") ?? "")).toBeGreaterThan(world.clock.nowMs());
+    expect((await world.get(secretResource, "slow")).metadata.resourceVersion).toBe(data.metadata.resourceVersion);
+  });
+
+  it("the init lock of a machine that is gone is released for another", async () => {
+    const world = await startWorld();
+    await createCluster(world);
+    await createMachine(world, "cp-1", { labels: controlPlane, startupDuration: "10h" });
+    await world.pass(10);
+    await createMachine(world, "cp-2", { labels: controlPlane });
+    await world.pass(60);
+    expect((await world.get(kubeadmConfigResource, "cp-2")).status?.initialization?.dataSecretCreated).toBeUndefined();
+    await world.client.delete(machineResource, { namespace: "ns", name: "cp-1" });
+    await world.pass(200);
+    expect((await world.get(machineResource, "cp-2")).status?.phase).toBe("Running");
   });
 });
 
@@ -425,6 +496,64 @@ describe("deletion", () => {
       await world.find(kubeadmConfigResource, "w"),
     ]).toEqual([undefined, undefined, undefined]);
     await expect(workload.get(nodeResource, { namespace: "", name: "w" })).rejects.toThrow();
+  });
+
+  const app: Pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "app", namespace: "default", labels: { app: "x" } },
+    spec: { nodeName: "w", containers: [{ name: "c", image: "i" }] },
+  };
+
+  it("respects a disruption budget until the drain's time is over", async () => {
+    const world = await runningWorld();
+    const workload = world.workload().client;
+    await workload.create(podResource, app);
+    await workload.patch(
+      podResource,
+      { namespace: "default", name: "app" },
+      { type: "merge", body: { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } } },
+      { subresource: "status" },
+    );
+    await workload.create(podDisruptionBudgetResource, {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name: "keep", namespace: "default" },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: "x" } } },
+    });
+    await world.client.patch(
+      machineResource,
+      { namespace: "ns", name: "w" },
+      { type: "merge", body: { spec: { deletion: { nodeDrainTimeoutSeconds: 50 } } } },
+    );
+    await remove(world, "w");
+    await world.pass(30);
+    const draining = (await world.get(machineResource, "w")).status?.conditions?.find((c) => c.type === "Deleting");
+    expect(draining).toMatchObject({ reason: "DrainingNode", message: expect.stringContaining("disruption budget") });
+    expect(await world.find(devMachineResource, "w")).toMatchObject({ kind: "DevMachine" });
+    await world.pass(60);
+    expect(await world.find(machineResource, "w")).toBeUndefined();
+    expect(await workload.get(podResource, { namespace: "default", name: "app" })).toMatchObject({ kind: "Pod" });
+  });
+
+  it("skips the drain when told so", async () => {
+    const world = await runningWorld();
+    await world.workload().client.create(podResource, app);
+    const annotations = { "machine.cluster.x-k8s.io/exclude-node-draining": "" };
+    await world.client.patch(machineResource, { namespace: "ns", name: "w" }, { type: "merge", body: { metadata: { annotations } } });
+    await remove(world, "w");
+    await world.pass(15);
+    expect(await world.find(machineResource, "w")).toBeUndefined();
+  });
+
+  it("does not touch the Node of the last control plane machine", async () => {
+    const world = await runningWorld();
+    await world
+      .workload()
+      .client.create(podResource, { ...app, spec: { ...app.spec, nodeName: "cp", containers: [{ name: "c", image: "i" }] } });
+    await remove(world, "cp");
+    await world.pass(15);
+    expect(await world.find(machineResource, "cp")).toBeUndefined();
   });
 
   it("of a Cluster goes in order and leaves nothing", async () => {
