@@ -1,5 +1,5 @@
 // Stories of Clusters, Machines and KubeadmConfigs: the real controllers on the in-process API server, with simulated machines, in virtual time.
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { type Cluster, clusterResource } from "../../api/cluster.ts";
 import {
   type CustomResourceDefinition,
@@ -46,6 +46,9 @@ import { createWorkloadClusters } from "../workload/clusters.ts";
 import { textOf } from "../workload/secrets.ts";
 import { machineController } from "./controller.ts";
 import type { UpdateMachine } from "./inplace.ts";
+
+// Long on a busy machine only: virtual time costs none.
+jest.setTimeout(60_000);
 
 const START_MS = Date.parse("2026-06-01T00:00:00Z");
 const gates = fixedGates({
