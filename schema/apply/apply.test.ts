@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
+import type { JsonSchema } from "../../api/meta/schema.ts";
 import { difference, fieldSet, isEmpty } from "./field-set.ts";
 import { apply, type ApplyConflict, compileTyped, parseFieldsV1, sameButTimes } from "./index.ts";
 import { allFields, decodeManagers } from "./managers.ts";
@@ -231,6 +232,49 @@ describe("conflicts", () => {
   });
 });
 
+describe("a schema that changed since", () => {
+  const before: JsonSchema = {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+          map: { type: "object", properties: { a: { type: "string" } } },
+        },
+      },
+    },
+  };
+  const after: JsonSchema = {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          tags: { type: "array", items: { type: "string" } },
+          map: { type: "object", properties: { a: { type: "string" } }, "x-kubernetes-map-type": "atomic" },
+        },
+      },
+    },
+  };
+
+  it("turns ownership of pieces into ownership of the whole that became atomic", () => {
+    const old = story({ "example.com/v1": before })
+      .applies("one", spec({ tags: ["a"], map: { a: "1" } }))
+      .live();
+    const typed = compileTyped(after);
+    const common = { schemas: () => typed, apiVersion: "example.com/v1", live: old, nowMs: 0 };
+    const config = { ...old, metadata: { name: "g" } };
+    const applied = apply({ ...common, manager: "two", config });
+    expect(applied.managedFields.map((e) => [e.manager, e.fieldsV1])).toEqual([
+      ["two", { "f:spec": { "f:map": {}, "f:tags": {} } }],
+      ["one", { "f:spec": { "f:map": {}, "f:tags": {} } }],
+    ]);
+    const other = { ...config, spec: { tags: ["b"] } };
+    expect(conflictsOf(() => apply({ ...common, manager: "two", config: other }))).toEqual(['"one": .spec.tags']);
+  });
+});
+
 describe("order of merged lists", () => {
   const cases: readonly [readonly string[], readonly string[], readonly string[]][] = [
     [
@@ -385,7 +429,7 @@ describe("properties", () => {
           expect(isEmpty(difference(ownedFields(typed, fields), owned))).toBe(true);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -399,7 +443,7 @@ describe("properties", () => {
         const unowned = difference(ownedFields(typed, told.live()), allFields(managers, fieldSet()));
         expect(JSON.stringify(told.object()).includes("null") || isEmpty(unowned)).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -414,7 +458,7 @@ describe("properties", () => {
           expect((error as { code?: string }).code).toBe("TypedValueError");
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

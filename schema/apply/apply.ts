@@ -4,7 +4,7 @@ import { invariant } from "../../runtime/base/invariant.ts";
 import { difference, EMPTY, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
 import { applyAsKubectl, KUBECTL } from "./last-applied.ts";
 import { withManagedFields } from "./managed-fields.ts";
-import { allFields, decodeManagers, encodeManagers, isSame, type Manager, stamp, withFields, withTime } from "./managers.ts";
+import { allFields, decodeManagers, encodeManagers, isSame, type Manager, reconciled, stamp, withFields, withTime } from "./managers.ts";
 import { merge } from "./merge.ts";
 import { ownedFields } from "./owned-fields.ts";
 import { prune } from "./prune.ts";
@@ -60,7 +60,7 @@ function managersOf(request: ApplyRequest): readonly Manager[] {
   const { live } = request;
   if (live === undefined) return [];
   const managers = decodeManagers(live.metadata.managedFields) ?? [];
-  return managers.length > 0 ? managers : firstRecord(request, live, BEFORE_FIRST_APPLY);
+  return managers.length > 0 ? reconciled(managers, request.schemas) : firstRecord(request, live, BEFORE_FIRST_APPLY);
 }
 
 const BEFORE_FIRST_APPLY = "before-first-apply";

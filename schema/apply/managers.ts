@@ -4,6 +4,9 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import { equal, type FieldSet, isEmpty, union } from "./field-set.ts";
 import { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
 import { type Fields, isMap } from "../json-values.ts";
+import { reconcile } from "./reconcile.ts";
+import type { Typed } from "./typed.ts";
+import type { TypedVersions } from "./types.ts";
 
 export interface Manager {
   readonly name: string;
@@ -16,6 +19,8 @@ export interface Manager {
   readonly fields: FieldSet;
   /** The entry this was read from, as long as it still says the same. */
   readonly entry?: ManagedFieldsEntry;
+  /** Remembers the schema that `fields` was found to fit; nothing else of a manager ever changes. */
+  fits?: Typed;
 }
 
 /** An applier is the same manager in whatever version it applies; an updater has one record per version. */
@@ -24,6 +29,16 @@ export const isSame = (a: Manager, b: Pick<Manager, "name" | "operation" | "apiV
   a.operation === b.operation &&
   a.subresource === b.subresource &&
   (a.operation === "Apply" || a.apiVersion === b.apiVersion);
+
+/** Managers as the schemas of today see them. */
+export const reconciled = (managers: readonly Manager[], schemas: TypedVersions): readonly Manager[] =>
+  managers.map((manager) => {
+    const typed = schemas(manager.apiVersion);
+    if (typed === undefined || manager.fits === typed) return manager;
+    const found = withFields(manager, reconcile(manager.fields, typed));
+    found.fits = typed;
+    return found;
+  });
 
 /** @returns undefined when an entry makes no sense: then the whole list counts for nothing, as upstream does */
 export function decodeManagers(entries: unknown): readonly Manager[] | undefined {
@@ -68,7 +83,7 @@ function readEntry(entry: Fields): Manager | undefined {
 
 /** The record with other fields; it keeps its entry when they are equal. */
 export const withFields = (manager: Manager, fields: FieldSet): Manager =>
-  fields === manager.fields || equal(fields, manager.fields) ? manager : { ...manager, fields, entry: undefined };
+  fields === manager.fields || equal(fields, manager.fields) ? manager : { ...manager, fields, entry: undefined, fits: undefined };
 
 // Many writes happen within one second of the clock, and the text of a time costs more than the rest of a record.
 const lastStamp = { second: Number.NaN, text: "" };

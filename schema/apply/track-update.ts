@@ -4,7 +4,7 @@ import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
 import { EMPTY, isEmpty, union } from "./field-set.ts";
 import { isMap } from "../json-values.ts";
-import { decodeManagers, encodeManagers, inTimeOrder, isSame, type Manager, stamp, withFields, withTime } from "./managers.ts";
+import { decodeManagers, encodeManagers, inTimeOrder, isSame, type Manager, reconciled, stamp, withFields, withTime } from "./managers.ts";
 import { takeOver } from "./take-over.ts";
 import { TypedValueError, type UpdateRequest } from "./types.ts";
 
@@ -44,7 +44,7 @@ function track(request: UpdateRequest, managers: readonly Manager[]): readonly M
   const known = request.schemas(request.apiVersion);
   invariant(known !== undefined, "the version of an update is served");
   try {
-    const { others, comparison } = takeOver(managers, {
+    const { others, comparison } = takeOver(reconciled(managers, request.schemas), {
       schemas: request.schemas,
       apiVersion: request.apiVersion,
       before: request.live ?? request.empty ?? {},
