@@ -1,8 +1,9 @@
 // Rules of a CRD's schema: complete texts, expressions that compile, old values only where there are any.
 // Here: what is refused with the CRD. Not here: running rules (rules.ts). Source: apiextensions validation of x-kubernetes-validations.
 import type { JsonSchema, ValidationRule } from "../api/meta/schema.ts";
+import { occurrencesMax, shapeOf } from "./cel/cost.ts";
 import { parseFieldPath, ruleScope } from "./cel/rule.ts";
-import { child, type FieldError, indexed, invalid, keyed, notSupported, required } from "./field.ts";
+import { child, type FieldError, forbidden, indexed, invalid, keyed, notSupported, required } from "./field.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"] as const;
 const hasLineBreak = (text: string): boolean => /[\r\n]/.test(text);
@@ -43,40 +44,88 @@ function fieldPathErrors(text: string, schema: JsonSchema, field: string): Field
   }
 }
 
+/** kube-apiserver's limits, in units of its own estimate. */
+const RULE_COST_MAX = 10_000_000;
+const SCHEMA_COST_MAX = 100_000_000;
+/** How many of the most expensive rules are named when all together are too expensive. */
+const NAMED_MAX = 4;
+
 interface Search {
   readonly errors: FieldError[];
   readonly isSound: (path: string) => boolean;
+  readonly costs: { readonly field: string; readonly cost: number }[];
 }
 
-/** Expressions of all rules of a structural schema. @param isSound whether a node and all below it have no other fault */
-export function ruleErrors(schema: JsonSchema, path: string, isSound: (path: string) => boolean): readonly FieldError[] {
-  const search: Search = { errors: [], isSound };
-  collect(schema, path, true, undefined, search);
-  return search.errors;
+interface Place {
+  readonly isRoot: boolean;
+  /** The list whose items cannot be told apart over time, when the node is below one. */
+  readonly uncorrelated: string | undefined;
+  /** How often the node occurs in one object; undefined when only the size of a request bounds it. */
+  readonly occurrences: number | undefined;
 }
 
-/** @param uncorrelated the list whose items cannot be told apart over time, when the node is below one */
-function collect(schema: JsonSchema, path: string, isRoot: boolean, uncorrelated: string | undefined, search: Search): void {
-  const { errors } = search;
+export interface RuleErrorOptions {
+  /** Whether a node and all below it have no other fault. */
+  readonly isSound: (path: string) => boolean;
+  /** False for a schema that is stored already. */
+  readonly limitCost: boolean;
+}
+
+/** Expressions of all rules of a structural schema. */
+export function ruleErrors(schema: JsonSchema, path: string, { isSound, limitCost }: RuleErrorOptions): readonly FieldError[] {
+  const search: Search = { errors: [], isSound, costs: [] };
+  collect(schema, path, { isRoot: true, uncorrelated: undefined, occurrences: 1 }, search);
+  return limitCost ? [...search.errors, ...costErrors(search, path)] : search.errors;
+}
+
+function costErrors({ costs }: Search, path: string): FieldError[] {
+  const tooMuch = (cost: number, max: number): string =>
+    `exceeds budget by factor of ${cost > 100 * max ? "more than 100" : (cost / max).toFixed(1)}x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+  const errors = costs
+    .filter(({ cost }) => cost > RULE_COST_MAX)
+    .map(({ field, cost }) => forbidden(field, `estimated rule cost ${tooMuch(cost, RULE_COST_MAX)}`));
+  const total = costs.reduce((all, { cost }) => all + cost, 0);
+  if (total <= SCHEMA_COST_MAX) return errors;
+  const top = [...costs].sort((a, b) => b.cost - a.cost).slice(0, NAMED_MAX);
+  for (const { field } of top)
+    errors.push(forbidden(field, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"));
+  errors.push(
+    forbidden(path, `x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema ${tooMuch(total, SCHEMA_COST_MAX)}`),
+  );
+  return errors;
+}
+
+function collect(schema: JsonSchema, path: string, place: Place, search: Search): void {
   const rules = schema["x-kubernetes-validations"] ?? [];
   if (rules.length > 0 && search.isSound(path)) {
-    const scope = ruleScope(schema, isRoot);
+    const scope = ruleScope(schema, place.isRoot);
+    const occurrences = place.occurrences ?? occurrencesMax(shapeOf(schema, place.isRoot));
     for (const [i, rule] of rules.entries()) {
       if ((rule.rule ?? "").trim() === "") continue;
-      errors.push(...programErrors(rule, scope, rulesField(path, i), uncorrelated));
+      const field = rulesField(path, i);
+      search.errors.push(...programErrors(rule, scope, field, place.uncorrelated));
+      search.costs.push({ field: child(field, "rule"), cost: scope.cost(rule.rule) * occurrences });
+      if (rule.messageExpression) search.costs.push({ field: child(field, "messageExpression"), cost: scope.cost(rule.messageExpression) });
     }
   }
-  const field = child(path, "properties");
+  const below: Place = { ...place, isRoot: false };
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    collect(property, keyed(field, name), false, uncorrelated, search);
+    collect(property, keyed(child(path, "properties"), name), below, search);
   if (typeof schema.additionalProperties === "object")
-    collect(schema.additionalProperties, child(path, "additionalProperties"), false, uncorrelated, search);
+    collect(
+      schema.additionalProperties,
+      child(path, "additionalProperties"),
+      { ...below, occurrences: times(place, schema.maxProperties) },
+      search,
+    );
   if (schema.items) {
-    const itemsPath = child(path, "items");
-    const lost = schema["x-kubernetes-list-type"] === "map" ? uncorrelated : (uncorrelated ?? path);
-    collect(schema.items, itemsPath, false, lost, search);
+    const uncorrelated = schema["x-kubernetes-list-type"] === "map" ? place.uncorrelated : (place.uncorrelated ?? path);
+    collect(schema.items, child(path, "items"), { isRoot: false, uncorrelated, occurrences: times(place, schema.maxItems) }, search);
   }
 }
+
+const times = (place: Place, max: number | undefined): number | undefined =>
+  place.occurrences === undefined || max === undefined ? undefined : place.occurrences * max;
 
 function programErrors(
   rule: ValidationRule,

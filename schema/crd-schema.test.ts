@@ -178,9 +178,64 @@ describe("rules in CRDs", () => {
     ],
     [
       "old values in a list without identity",
-      spec({ type: "array", items: { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf" }] } }),
+      spec({
+        type: "array",
+        maxItems: 5,
+        items: { type: "string", maxLength: 5, "x-kubernetes-validations": [{ rule: "self == oldSelf" }] },
+      }),
       [`${P}.items.x-kubernetes-validations[0].rule Invalid`],
     ],
   ];
   it.each(rows)("%s", (_, schema, errors) => expect(faults(schema)).toEqual(errors));
+});
+
+describe("the cost of rules in CRDs", () => {
+  const list = (rule: string, items: JsonSchema, maxItems?: number): unknown =>
+    spec({ type: "array", items, ...(maxItems === undefined ? {} : { maxItems }), "x-kubernetes-validations": [{ rule }] });
+  const text: JsonSchema = { type: "string" };
+  const short: JsonSchema = { type: "string", maxLength: 10 };
+  const R = `${P}.x-kubernetes-validations[0].rule`;
+  const rows: [why: string, schema: unknown, errors: string[]][] = [
+    ["a look at each item is cheap", list("self.all(x, x < 5)", { type: "integer" }), []],
+    ["a search in each text is not", list("self.all(x, x.contains('a string'))", text), [`${R} Forbidden`, "S Forbidden"]],
+    ["unless both are bounded", list("self.all(x, x.contains('a string'))", short, 25), []],
+    ["pairs of items need a bound", list("self.all(x, self.exists_one(y, x == y))", short), [`${R} Forbidden`, "S Forbidden"]],
+    ["and a small one", list("self.all(x, self.exists_one(y, x == y))", short, 100), []],
+    ["a prefix costs its own length", spec({ ...text, "x-kubernetes-validations": [{ rule: "self.startsWith('p-')" }] }), []],
+    [
+      "a pattern on one unbounded text is bearable",
+      spec({ ...text, "x-kubernetes-validations": [{ rule: "self.matches('^[a-z]+$')" }] }),
+      [],
+    ],
+    [
+      "in a list without bound it is not",
+      spec({ type: "array", items: { ...text, "x-kubernetes-validations": [{ rule: "self.matches('^[a-z]+$')" }] } }),
+      [`${P}.items.x-kubernetes-validations[0].rule Forbidden`, "S Forbidden"],
+    ],
+    [
+      "numbers in a list without bound may be compared",
+      spec({
+        type: "array",
+        items: {
+          type: "object",
+          properties: { min: { type: "integer" }, max: { type: "integer" } },
+          "x-kubernetes-validations": [{ rule: "self.min <= self.max" }],
+        },
+      }),
+      [],
+    ],
+    [
+      "a whole object is compared for nothing",
+      spec({ type: "object", properties: { a: text }, "x-kubernetes-validations": [{ rule: "self == oldSelf" }] }),
+      [],
+    ],
+  ];
+  it.each(rows)("%s", (_, schema, errors) => {
+    expect([...new Set(faults(schema))].sort()).toEqual([...errors].sort());
+  });
+
+  it("is no reason to refuse what is stored", () => {
+    const schema = list("self.all(x, x.contains('a string'))", text) as JsonSchema;
+    expect(validateCrdSchema(schema, "S", { isStored: true })).toEqual([]);
+  });
 });

@@ -11,6 +11,8 @@ import { structuralErrors } from "./structural.ts";
 export interface CrdSchemaOptions {
   /** The version has a status subresource, which leaves less room at the root. */
   readonly statusSubresource?: boolean;
+  /** The version is stored with this very schema: its rules may be as expensive as they are. */
+  readonly isStored?: boolean;
 }
 
 /**
@@ -30,7 +32,8 @@ export function validateCrdSchema(schema: JsonSchema, path: string, options: Crd
   errors.push(...structure, ...defaults, ...openApi);
   // Types of a broken schema would only give misleading errors of its rules: those at or above a fault are left out.
   const isSound = (node: string): boolean => !openApi.some(({ field }) => field.startsWith(node));
-  if (structure.length === 0 && defaults.length === 0) errors.push(...ruleErrors(schema, path, isSound));
+  if (structure.length === 0 && defaults.length === 0)
+    errors.push(...ruleErrors(schema, path, { isSound, limitCost: options.isStored !== true }));
   return errors;
 }
 

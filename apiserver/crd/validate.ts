@@ -3,7 +3,7 @@
 // Source: apiextensions validation; a field that all versions share is named as if it stood once in the spec, as upstream does.
 import type { JsonSchema } from "../../api/meta/schema.ts";
 import type { StatusCause } from "../../api/meta/status.ts";
-import { validateCrdSchema } from "../../schema/index.ts";
+import { type CrdSchemaOptions, validateCrdSchema } from "../../schema/index.ts";
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../errors.ts";
 import { type ApiObject, sameJson } from "../object.ts";
 import { dnsSubdomainErrors } from "../requests/names.ts";
@@ -41,7 +41,7 @@ export function crdCauses(crd: ApiObject, old?: ApiObject): readonly StatusCause
   else if (spec.scope !== "Cluster" && spec.scope !== "Namespaced")
     causes.push(fieldNotSupported("spec.scope", spec.scope, ["Cluster", "Namespaced"]));
   nameCauses(spec.names, "spec.names", true, causes);
-  versionCauses(spec, causes);
+  versionCauses(spec, old && specOf(old), causes);
   conversionCauses(spec, causes);
   if (spec.preserveUnknownFields === true)
     causes.push(
@@ -74,7 +74,7 @@ function nameCauses(names: CrdNames, field: string, needed: boolean, causes: Cau
 
 // ---- Versions
 
-function versionCauses(spec: CrdSpec, causes: Causes): void {
+function versionCauses(spec: CrdSpec, old: CrdSpec | undefined, causes: Causes): void {
   const { versions } = spec;
   const storage = versions.filter((version) => version.storage).length;
   if (new Set(versions.map((version) => version.name)).size !== versions.length)
@@ -104,7 +104,8 @@ function versionCauses(spec: CrdSpec, causes: Causes): void {
   const shared = "spec.validation";
   eachShared(versions, "schema", "validation", (version, field) => {
     const status = field === shared ? anyStatus : version.subresources?.status !== undefined;
-    schemaCauses(version, field, status, causes);
+    const stored = old?.versions.find(({ name }) => name === version.name);
+    schemaCauses(version, field, { statusSubresource: status, isStored: sameJson(stored?.schema, version.schema) }, causes);
   });
   eachShared(versions, "subresources", "subresources", (version, field) => subresourceCauses(version, field, causes));
   eachShared(versions, "additionalPrinterColumns", "additionalPrinterColumns", (version, field) => columnCauses(version, field, causes));
@@ -134,9 +135,9 @@ function warningCauses(version: CrdVersion, field: string, causes: Causes): void
     causes.push(fieldInvalid(field, text, `must be at most ${WARNING_MAX} printable characters`));
 }
 
-function schemaCauses(version: CrdVersion, field: string, statusSubresource: boolean, causes: Causes): void {
+function schemaCauses(version: CrdVersion, field: string, options: CrdSchemaOptions, causes: Causes): void {
   const schema = version.schema?.openAPIV3Schema;
-  if (schema) causes.push(...validateCrdSchema(schema, `${field}.openAPIV3Schema`, { statusSubresource }));
+  if (schema) causes.push(...validateCrdSchema(schema, `${field}.openAPIV3Schema`, options));
 }
 
 const isSimplePath = (path: string): boolean => /^(\.[A-Za-z_][A-Za-z0-9_-]*)+$/.test(path);

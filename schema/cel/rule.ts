@@ -4,6 +4,7 @@ import type { Environment } from "@marcbachmann/cel-js";
 import type { JsonSchema, ValidationRule } from "../../api/meta/schema.ts";
 import { canonical } from "../equal.ts";
 import type { PathSegment } from "../field.ts";
+import { type ExpressionNode, expressionCost, shapeOf } from "./cost.ts";
 import { kubernetesEnvironment } from "./library.ts";
 import { compileProgram, type Program } from "./program.ts";
 import { type CelType, celType } from "./value.ts";
@@ -23,6 +24,8 @@ export interface RuleScope {
   /** Never throws: a rule that does not compile has a `fault`. */
   compile(rule: ValidationRule): RuleProgram;
   convert(value: unknown): unknown;
+  /** Cost of one evaluation at worst; 0 for what does not parse. */
+  cost(expression: string): number;
 }
 
 // Built once: registering some hundred functions takes longer than a rule.
@@ -56,6 +59,13 @@ function newScope(schema: JsonSchema, isResource: boolean): RuleScope {
   };
   return {
     convert: (value) => open().type.convert(value),
+    cost(expression) {
+      try {
+        return expressionCost(open().plain.parse(expression).ast as ExpressionNode, shapeOf(schema, isResource));
+      } catch {
+        return 0;
+      }
+    },
     compile(rule) {
       const key = canonical(rule);
       const known = compiled.get(key);
