@@ -13,13 +13,15 @@ import {
   versionErrors,
 } from "./checks.ts";
 import { annotation, at, isZero, listAt, plain, textAt, withAt } from "./draft.ts";
-import type { Draft, RuleSet, WebhookContext } from "./rule-set.ts";
+import { type Draft, type RuleSet, Undefaultable, type WebhookContext } from "./rule-set.ts";
 
 const TOPOLOGY = ["spec", "topology"];
 const T = "spec.topology";
 
 function defaults(object: Draft): Draft {
   if (isZero(at(object, ...TOPOLOGY))) return object;
+  if ((textAt(object, ...TOPOLOGY, "classRef", "name") ?? "") === "")
+    throw new Undefaultable([required(`${T}.classRef.name`, "name a ClusterClass")]);
   const version = textAt(object, ...TOPOLOGY, "version") ?? "";
   return version.startsWith("v") ? object : withAt(object, [...TOPOLOGY, "version"], `v${version}`);
 }

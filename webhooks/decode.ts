@@ -5,6 +5,7 @@ import { child, indexed, shown } from "../schema/field.ts";
 import { plain } from "./draft.ts";
 
 const INT32_MAX = 2 ** 31 - 1;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 function integerFault(schema: JsonSchema, value: unknown): string | undefined {
@@ -26,6 +27,7 @@ function fault(schema: JsonSchema, value: unknown): string | undefined {
       return typeof value === "boolean" ? undefined : "true or false";
     case "string":
       if (typeof value !== "string") return "a text";
+      if (schema.format === "byte" && !BASE64.test(value)) return "base64";
       return schema.format === "date-time" && !DATE_TIME.test(value) ? "a time such as 2026-01-31T10:00:00Z" : undefined;
     case "array":
       return Array.isArray(value) ? undefined : "a list";

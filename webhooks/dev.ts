@@ -30,6 +30,8 @@ function clusterDefaults(base: readonly string[]): (object: Draft) => Draft {
   return (object) => {
     let next = withBackend(object, base, { loadBalancer: {} });
     if (!plain(at(next, ...base, "backend", "docker"))) return next;
+    const balancer = [...base, "backend", "docker", "loadBalancer"];
+    if (!plain(at(next, ...balancer))) next = withAt(next, balancer, {});
     const port = [...base, "controlPlaneEndpoint", "port"];
     if (!at(next, ...port)) next = withAt(next, port, 6443);
     const domains = [...base, "backend", "docker", "failureDomains"];

@@ -3,7 +3,7 @@ import { extensionConfigKind } from "../api/extensionconfig.ts";
 import { type FieldError, forbidden, invalid, required } from "../schema/field.ts";
 import { dns1035Label, dns1123Label } from "../schema/names.ts";
 import { selectorProblem } from "./checks.ts";
-import { at, plain, textAt, withAt, withoutAt } from "./draft.ts";
+import { at, isZero, plain, textAt, withAt, withoutAt } from "./draft.ts";
 import { type Draft, Refusal, type RuleSet, type WebhookContext } from "./rule-set.ts";
 
 const CLIENT = ["spec", "clientConfig"];
@@ -12,16 +12,18 @@ function defaults(object: Draft): Draft {
   let next = at(object, "spec", "namespaceSelector") == null ? withAt(object, ["spec", "namespaceSelector"], {}) : object;
   // As upstream: an empty url reads as none, so that what is missing is said instead of a length.
   if (at(next, ...CLIENT, "url") === "") next = withoutAt(next, [...CLIENT, "url"]);
+  if (plain(at(next, ...CLIENT)) && isZero(at(next, ...CLIENT))) next = withoutAt(next, CLIENT);
   const service = at(next, ...CLIENT, "service");
   return plain(service) && at(service, "port") == null ? withAt(next, [...CLIENT, "service", "port"], 443) : next;
 }
 
 /** Go's request-URI form: an absolute URI, or an absolute path. */
-const isRequestUri = (text: string): boolean => /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^\s]+$/.test(text) || /^\/[^\s]*$/.test(text);
+const isRequestUri = (text: string): boolean =>
+  (/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^\s]+$/.test(text) || /^\/[^\s]*$/.test(text)) && !/%(?![0-9A-Fa-f]{2})/.test(text);
 
 function urlErrors(url: string, path: string): readonly FieldError[] {
-  if (!isRequestUri(url) || /%(?![0-9A-Fa-f]{2})/.test(url)) return [invalid(path, url, "must be a URL such as https://host:9443")];
-  return url.startsWith("https://") ? [] : [invalid(path, url, "must use https")];
+  if (!isRequestUri(url)) return [invalid(path, url, "must be a URL such as https://host:9443")];
+  return /^https:/i.test(url) ? [] : [invalid(path, url, "must use https")];
 }
 
 function serviceErrors(service: unknown, path: string): readonly FieldError[] {

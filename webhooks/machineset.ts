@@ -4,7 +4,7 @@ import { machineSetNameLabel } from "../api/names.ts";
 import { labelValueOf } from "../api/naming.ts";
 import { invalid } from "../schema/field.ts";
 import { isEmptySelector, selectorMatches } from "./checks.ts";
-import { at, mapAt, withVersionPrefix } from "./draft.ts";
+import { at, mapAt, withAt, withVersionPrefix } from "./draft.ts";
 import { templateErrors, withClusterLabel, withReplicas, withSelectorLabel } from "./machines.ts";
 import type { Draft, RuleSet, WebhookContext } from "./rule-set.ts";
 
@@ -12,6 +12,8 @@ function defaults(object: Draft, context: WebhookContext): Draft {
   let next = withReplicas(withClusterLabel(object), context);
   if (isEmptySelector(at(next, "spec", "selector")))
     next = withSelectorLabel(next, machineSetNameLabel, labelValueOf(next.metadata.name ?? ""));
+  // As upstream: the labels' map is made also when nothing goes into it, and an empty metadata is refused by the schema.
+  if (at(next, "spec", "template", "metadata") === undefined) next = withAt(next, ["spec", "template", "metadata"], {});
   return withVersionPrefix(next, ["spec", "template", "spec", "version"]);
 }
 

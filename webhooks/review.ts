@@ -7,7 +7,7 @@ import type { Status } from "../api/meta/status.ts";
 import type { FieldError } from "../schema/field.ts";
 import { plain } from "./draft.ts";
 import { contextOf, runDefaults, runValidation } from "./index.ts";
-import { type Draft, type Read, Refusal, type RuleSet, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
+import { type Draft, type Read, Refusal, type RuleSet, Undefaultable, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
 
 /** The part of an AdmissionReview's request that rules use. */
 export interface AdmissionRequest {
@@ -82,7 +82,13 @@ export const mutate = (rules: RuleSet, admission: AdmissionRequest, environment:
   verdict(() => {
     const request = requestOf(admission);
     if (!request) return { allowed: true };
-    const object = runDefaults(rules, request, contextOf(request, environment.found, environment.gate));
+    let object: KubeObject;
+    try {
+      object = runDefaults(rules, request, contextOf(request, environment.found, environment.gate));
+    } catch (error) {
+      if (error instanceof Undefaultable) return refused(rules, request, error.errors);
+      throw error;
+    }
     return object === request.object ? { allowed: true } : { allowed: true, object };
   });
 

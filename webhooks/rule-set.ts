@@ -41,6 +41,15 @@ export class Refusal extends Error {
   }
 }
 
+/** Defaults that cannot be made because of what is given: refused as 422 before the schema is looked at. */
+export class Undefaultable extends Error {
+  readonly errors: readonly FieldError[];
+  constructor(errors: readonly FieldError[]) {
+    super(errors.map((e) => `${e.field}: ${e.message}`).join(", "));
+    this.errors = errors;
+  }
+}
+
 export interface RuleSet {
   readonly kind: KindDefinition;
   /** Absent = the object itself. */
