@@ -74,6 +74,30 @@ describe("canonical forms", () => {
   });
 });
 
+describe("laws", () => {
+  const roots = types.keys().filter((key) => types.get(key).fields.has("kind") && types.get(key).fields.has("metadata"));
+  const samples: Readonly<Record<string, object>> = {
+    "core.LimitRange": { spec: { limits: [{ type: "Container", max: { cpu: "1" }, min: { memory: "1Gi" } }] } },
+    "core.Pod": {
+      spec: {
+        hostNetwork: true,
+        serviceAccount: "s",
+        containers: [{ image: "i", ports: [{ containerPort: 1 }], resources: { limits: { cpu: 1 } } }],
+      },
+    },
+    "core.Node": { spec: { podCIDR: "10.0.0.0/24" }, status: { capacity: { cpu: 1 } } },
+    "core.Service": { spec: { type: "LoadBalancer", sessionAffinity: "ClientIP", ports: [{ port: 1 }] } },
+    "apps.StatefulSet": { spec: { volumeClaimTemplates: [{}] } },
+  };
+  it.each(roots)("decoding %s twice is decoding it once", (key) => {
+    const once = deepFreeze(defaulted.decode(key, { metadata: { name: "x" }, ...samples[key] }).object);
+    expect(defaulted.decode(key, once).object).toBe(once);
+  });
+  it("every type can be decoded from nothing", () => {
+    for (const key of types.keys()) expect(plain.decode(key, {}).unknown).toEqual([]);
+  });
+});
+
 describe("what is no such object", () => {
   it("names unknown fields at any depth, in order, and drops them", () => {
     const { object, unknown } = plain.decode("core.Pod", {

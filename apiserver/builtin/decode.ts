@@ -137,6 +137,7 @@ export function createDecoder(types: TypeSet, defaults: StructDefaults = () => u
       if (typeof value !== "object" || value === null || Array.isArray(value)) return wrongType(value, walk, "map");
       let copy: Record<string, unknown> | undefined;
       for (const [key, before] of Object.entries(value)) {
+        if (key === "__proto__") continue; // would set the prototype of a copy
         walk.path.push(key);
         const after = before === null ? zero() : item(before, walk);
         walk.path.pop();

@@ -103,17 +103,11 @@ function secret(s: Struct): Struct {
   return { ...rest, data };
 }
 
+/** On the host's network a container's port is the host's. */
 function hostPorts(spec: Struct): Struct {
   if (spec.hostNetwork !== true) return spec;
-  const withPorts = (list: unknown): unknown =>
-    Array.isArray(list)
-      ? list.map((c: Struct) =>
-          Array.isArray(c.ports) ? { ...c, ports: c.ports.map((p: Struct) => (p.hostPort ? p : { ...p, hostPort: p.containerPort })) } : c,
-        )
-      : list;
-  const next: Struct = { ...spec, containers: withPorts(spec.containers) };
-  if (spec.initContainers !== undefined) next.initContainers = withPorts(spec.initContainers);
-  return next;
+  const withPort = (p: Struct): Struct => (p.hostPort ? p : { ...p, hostPort: p.containerPort });
+  return ["containers", "initContainers"].reduce((s, list) => eachItem(s, list, (c) => eachItem(c, "ports", withPort)), spec);
 }
 
 /** Limits without requests are the requests too (pods only, not templates). */
@@ -129,15 +123,39 @@ function requestsFromLimits(c: Struct): Struct {
 function pod(p: Struct): Struct {
   const spec = p.spec as Struct | undefined;
   if (!spec) return p;
-  let next = fill(spec, { enableServiceLinks: true });
-  for (const list of ["containers", "initContainers"]) {
-    const before = next[list];
-    if (!Array.isArray(before)) continue;
-    const after = before.map(requestsFromLimits);
-    if (after.some((c, i) => c !== before[i])) next = { ...next, [list]: after };
-  }
+  const linked = fill(spec, { enableServiceLinks: true });
+  const next = ["containers", "initContainers"].reduce((s, list) => eachItem(s, list, requestsFromLimits), linked);
   return next === spec ? p : { ...p, spec: next };
 }
+
+/** The struct with each item of a list changed; the same struct when no item changed. */
+function eachItem(struct: Struct, list: string, change: (item: Struct) => Struct): Struct {
+  const before = struct[list];
+  if (!Array.isArray(before)) return struct;
+  const after = before.map(change);
+  return after.some((item, i) => item !== before[i]) ? { ...struct, [list]: after } : struct;
+}
+
+/** A container's default limit is its maximum, and its default request the limit, or else its minimum. */
+function limitRangeItem(item: Struct): Struct {
+  if (item.type !== "Container") return item;
+  const merge = (into: Struct, name: string, others: readonly unknown[]): Struct => {
+    const merged = Object.assign({}, ...others.map((other) => other ?? {})) as Struct;
+    const before = (into[name] ?? {}) as Struct;
+    return Object.keys(merged).every((key) => key in before) ? into : { ...into, [name]: merged };
+  };
+  const limited = merge(item, "default", [item.max, item.default]);
+  return merge(limited, "defaultRequest", [item.min, limited.default, item.defaultRequest]);
+}
+
+/** The first of a list is the single value, and a single value is the whole list. */
+const mirrored =
+  (single: string, list: string, wrap: (value: unknown) => unknown, unwrap: (item: unknown) => unknown) =>
+  (struct: Struct): Struct => {
+    const [first] = Array.isArray(struct[list]) ? (struct[list] as readonly unknown[]) : [];
+    if (first === undefined) return isUnset(struct[single]) ? struct : { ...struct, [list]: [wrap(struct[single])] };
+    return isUnset(struct[single]) ? { ...struct, [single]: unwrap(first) } : struct;
+  };
 
 const VOLUME_META: ReadonlySet<string> = new Set(["name"]);
 
@@ -156,6 +174,18 @@ const FUNCTIONS: Readonly<Record<string, (struct: Struct) => Struct>> = {
     return hostPorts(alias);
   },
   "core.Pod": pod,
+  "core.PodStatus": mirrored(
+    "podIP",
+    "podIPs",
+    (ip) => ({ ip }),
+    (item) => (item as Struct).ip,
+  ),
+  "core.NodeSpec": mirrored(
+    "podCIDR",
+    "podCIDRs",
+    (cidr) => cidr,
+    (item) => item,
+  ),
   "core.Secret": secret,
   "core.Namespace": (n) => withNameLabel(n as unknown as ApiObject) as unknown as Struct,
   "core.ServicePort": (p) => (p.targetPort === 0 || isUnset(p.targetPort) ? { ...p, targetPort: p.port } : p),
@@ -173,32 +203,12 @@ const FUNCTIONS: Readonly<Record<string, (struct: Struct) => Struct>> = {
     return rest;
   },
   "core.NodeStatus": (s) => (s.capacity !== undefined && s.allocatable === undefined ? { ...s, allocatable: s.capacity } : s),
-  "core.LimitRangeItem": (item) => {
-    if (item.type !== "Container") return item;
-    const max = item.max as Struct | undefined;
-    const limits = max === undefined ? item.default : { ...max, ...(item.default as Struct | undefined) };
-    const withDefault = limits === undefined ? item : { ...item, default: limits };
-    if (limits === undefined && item.min === undefined) return withDefault;
-    return {
-      ...withDefault,
-      defaultRequest: {
-        ...(item.min as Struct | undefined),
-        ...(limits as Struct | undefined),
-        ...(item.defaultRequest as Struct | undefined),
-      },
-    };
-  },
+  "core.LimitRangeItem": limitRangeItem,
   "apps.DeploymentStrategy": (s) =>
     s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } }) : s,
   "apps.DaemonSetUpdateStrategy": (s) => (s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }) : s),
   "apps.StatefulSetUpdateStrategy": (s) => (s.type === "RollingUpdate" ? fill(s, { rollingUpdate: { partition: 0 } }) : s),
-  "apps.StatefulSetSpec": (s) =>
-    Array.isArray(s.volumeClaimTemplates)
-      ? {
-          ...s,
-          volumeClaimTemplates: s.volumeClaimTemplates.map((c: Struct) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })),
-        }
-      : s,
+  "apps.StatefulSetSpec": (s) => eachItem(s, "volumeClaimTemplates", (c) => fill(c, { apiVersion: "v1", kind: "PersistentVolumeClaim" })),
   "rbac.Subject": (s) => (s.kind === "User" || s.kind === "Group" ? fill(s, { apiGroup: "rbac.authorization.k8s.io" }) : s),
   "apiextensions.CustomResourceDefinitionSpec": (spec) => {
     const names = spec.names as Struct | undefined;
