@@ -9,7 +9,11 @@ import { extensionConfig, machineObjects, setObjects, wired } from "./testing/fi
 import type { HookTransport } from "./transport.ts";
 
 const machine = machineObjects().machine;
-const desired = machineObjects({ version: "v1.35.1" }, {}, { joinConfiguration: { discovery: { token: "secret" }, skipPhases: ["x"] } });
+const JOINED = {
+  bootstrapToken: { token: "abcdef.0123456789abcdef", apiServerEndpoint: "1.2.3.4:6443" },
+  tlsBootstrapToken: "abcdef.secret",
+};
+const desired = machineObjects({ version: "v1.35.1" }, {}, { joinConfiguration: { discovery: JOINED, skipPhases: ["x"] } });
 const updater = extension("ext").on("UpdateMachine", () => working("step 1", 15));
 const cluster = { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "blue", namespace: "blue" } } as never;
 
@@ -33,7 +37,18 @@ describe("one call", () => {
           spec: desired.machine.spec,
         },
         infrastructureMachine: { ...desired.infrastructureMachine, metadata: { name: "m-1", namespace: "blue" } },
-        bootstrapConfig: { ...desired.bootstrapConfig, spec: { joinConfiguration: { skipPhases: ["x"] } } },
+        bootstrapConfig: {
+          ...desired.bootstrapConfig,
+          spec: {
+            joinConfiguration: {
+              discovery: {
+                bootstrapToken: { token: "redact.redactedredacted", apiServerEndpoint: "1.2.3.4:6443" },
+                tlsBootstrapToken: "redact.redactedredacted",
+              },
+              skipPhases: ["x"],
+            },
+          },
+        },
       },
     });
   });

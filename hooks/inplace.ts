@@ -88,7 +88,7 @@ export function createInPlaceHooks(client: HookClient, clock: Clock): InPlaceHoo
         throw new HookError("HookHandlerUnknown", `${noHandler("UpdateMachine", machine)}; the update waits until one comes back`);
       const sent = machineObjects(desired);
       const request = {
-        desired: { ...sent, ...(sent.bootstrapConfig ? { bootstrapConfig: withoutDiscovery(sent.bootstrapConfig) } : {}) },
+        desired: { ...sent, ...(sent.bootstrapConfig ? { bootstrapConfig: withoutTokens(sent.bootstrapConfig) } : {}) },
       };
       const answer = await client.callOne("UpdateMachine", handler.name, machine, request);
       return { retryAfterSeconds: answer.retryAfterSeconds, message: answer.message ?? "" };
@@ -129,7 +129,7 @@ export function hookObject<K extends KubeObject>(object: K): K {
   return {
     apiVersion,
     kind,
-    metadata: { name, namespace, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) },
+    metadata: { name, namespace, ...filled("labels", labels), ...filled("annotations", annotations) },
     ...(spec === undefined ? {} : { spec }),
   } as unknown as K;
 }
@@ -146,10 +146,24 @@ const setObjects = (o: MachineSetObjects): MachineSetObjects => ({
   ...(o.bootstrapConfigTemplate ? { bootstrapConfigTemplate: hookObject(o.bootstrapConfigTemplate) } : {}),
 });
 
-/** The bootstrap token is no business of an extension. */
-function withoutDiscovery<K extends KubeObject>(config: K): K {
+const filled = (name: string, map: Readonly<Record<string, string>> | undefined) =>
+  map && Object.keys(map).length > 0 ? { [name]: map } : {};
+
+/** Takes the place of bootstrap tokens; in their form, so that a strict reader is content. */
+const REDACTED_TOKEN = "redact.redactedredacted";
+
+/** How a node joined is told, with what it joined is no business of an extension: tokens are replaced, all else stays. */
+function withoutTokens<K extends KubeObject>(config: K): K {
   const spec = (config as K & { readonly spec?: unknown }).spec;
-  if (!isMap(spec) || !isMap(spec.joinConfiguration) || spec.joinConfiguration.discovery === undefined) return config;
-  const { discovery: _discovery, ...joinConfiguration } = spec.joinConfiguration;
+  if (!isMap(spec) || !isMap(spec.joinConfiguration) || !isMap(spec.joinConfiguration.discovery)) return config;
+  const { bootstrapToken, ...rest } = spec.joinConfiguration.discovery;
+  const discovery = {
+    ...rest,
+    ...(isMap(bootstrapToken) ? { bootstrapToken: redacted(bootstrapToken, "token") } : {}),
+  };
+  const joinConfiguration = { ...spec.joinConfiguration, discovery: redacted(discovery, "tlsBootstrapToken") };
   return { ...config, spec: { ...spec, joinConfiguration } };
 }
+
+const redacted = (fields: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> =>
+  fields[name] ? { ...fields, [name]: REDACTED_TOKEN } : fields;
