@@ -42,11 +42,14 @@ interface Failure {
 export interface AskMemory {
   /** @param key what is asked about and everything whose change is a reason to ask at once @throws what `call` threw, now or last time */
   call<T>(key: string, nowMs: number, call: () => Promise<T>): Promise<T>;
+  /** How long until the next call after a failure, milliseconds; 0 = it may be made now. */
+  waitMs(key: string, nowMs: number): number;
 }
 
 export function createAskMemory(): AskMemory {
   const failures = new Map<string, Failure>();
   return {
+    waitMs: (key, nowMs) => Math.max(0, (failures.get(key)?.notBeforeMs ?? 0) - nowMs),
     call: async (key, nowMs, call) => {
       const known = failures.get(key);
       if (known && nowMs < known.notBeforeMs) throw known.error;

@@ -87,7 +87,7 @@ function mismatches(machines: readonly Machine[], facts: WorkloadFacts, nowMs: n
 function whileTrue(sick: readonly Machine[], managedEtcd: boolean, nowMs: number): Available {
   const texts: string[] = [];
   const left: number[] = [];
-  for (const machine of sick) {
+  for (const machine of sick.filter((m) => !isDeleting(m))) {
     const bad = healthConditions(managedEtcd).filter((type) => hasStatus(machine.status?.conditions, type, "False"));
     for (const type of bad) {
       const condition = findCondition(machine.status?.conditions, type);

@@ -67,6 +67,7 @@ export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Co
     canUpdateMachine: deps.canUpdate,
     asked: createAskMemory(),
     replaced: new Map(),
+    applied,
     extensions: extensionsToken,
     writeStatus: writeControlPlaneStatus,
   };
@@ -92,7 +93,9 @@ export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Co
       const cluster = clusterOf(kcp, context);
       if (!cluster) return undefined;
       if (!(await mayReconcile(kubeadmControlPlaneResource, kcp, cluster, kubeadmControlPlaneFinalizer, context))) return undefined;
-      return loadControlPlane(kcp, cluster, context);
+      const view = await loadControlPlane(kcp, cluster, context);
+      if (view) view.notes.replaced = rollout.replaced.get(kcp.metadata.uid ?? "") ?? [];
+      return view;
     },
     whenLive: [
       refuseForeign,
@@ -107,7 +110,7 @@ export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Co
       (view: ControlPlaneView, context: ReconcileContext) => removeStrays(view, context, workloadClusters),
       (view: ControlPlaneView, context: ReconcileContext) => releaseDeleting(view, context, workloadClusters),
       needTemplate,
-      resumeTriggers,
+      (view: ControlPlaneView, context: ReconcileContext) => resumeTriggers(view, context, applied),
       (view: ControlPlaneView, context: ReconcileContext) => remediate(view, context, workloadClusters),
       waitForUpdates,
       (view: ControlPlaneView, context: ReconcileContext) => advance(view, context, rollout),

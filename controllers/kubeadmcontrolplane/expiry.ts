@@ -6,7 +6,7 @@ import { machineCertificatesExpiryDateAnnotation } from "../../api/names.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 import type { WorkloadCluster } from "../workload/seam.ts";
-import { hasAnnotation, nameOf, nodeNameOf } from "./machines.ts";
+import { hasAnnotation, isTrueOn, nameOf, nodeNameOf } from "./machines.ts";
 import { type ControlPlaneView, configFor, liveMachines } from "./view.ts";
 
 const API_SERVER_PORT = 6443;
@@ -20,6 +20,8 @@ export async function noteCertificateExpiry(
     const config = configFor(view, machine);
     const nodeName = nodeNameOf(machine);
     if (!config || nodeName === undefined || hasAnnotation(config, machineCertificatesExpiryDateAnnotation)) continue;
+    // One that is still starting, or down, is asked when it runs.
+    if (!isTrueOn(machine, "APIServerPodHealthy")) continue;
     const { initConfiguration, joinConfiguration } = config.spec ?? {};
     const endpoint = joinConfiguration?.controlPlane?.localAPIEndpoint ?? initConfiguration?.localAPIEndpoint;
     const expiryMs = await workload.apiServerCertificateExpiryMs(nodeName, endpoint?.bindPort ?? API_SERVER_PORT);

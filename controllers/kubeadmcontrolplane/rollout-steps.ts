@@ -3,6 +3,7 @@
 // Source: spec/controllers/kubeadmcontrolplane.md section 10, kubeadmcontrolplane-inplace.md sections 2 to 4.
 import type { Machine } from "../../api/machine.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
+import type { AppliedMemory } from "../apply/apply.ts";
 import type { AskMemory } from "../inplace/ask.ts";
 import type { CanUpdateMachine, MachineAnswer } from "../inplace/ask-machine.ts";
 import { rolloutPolicy } from "../inplace/policy.ts";
@@ -22,6 +23,7 @@ export interface RolloutTools {
   readonly workloadClusters: WorkloadClusters;
   readonly canUpdateMachine: CanUpdateMachine;
   readonly asked: AskMemory;
+  readonly applied: AppliedMemory;
   /** Why Machines are replaced, per uid of the control plane, until its rollout is over. */
   readonly replaced: Map<string, readonly string[]>;
   /** Changes whenever an extension is registered, changed or removed. */
@@ -33,9 +35,10 @@ export interface RolloutTools {
 export async function advance(view: ControlPlaneView, context: ReconcileContext, tools: RolloutTools): Promise<StepOutcome> {
   const { kcp } = view;
   const outdated = outdatedMachines(view);
-  const uid = kcp.metadata.uid ?? "";
-  if (outdated.length === 0) tools.replaced.delete(uid);
-  view.notes.replaced = tools.replaced.get(uid) ?? [];
+  if (outdated.length === 0) {
+    tools.replaced.delete(kcp.metadata.uid ?? "");
+    view.notes.replaced = [];
+  }
   const step = nextStep({
     machines: liveMachines(view),
     outdated,
@@ -52,9 +55,9 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
     case "nothing":
       return undefined;
     case "init":
-      return initialize(view, context);
+      return initialize(view, context, tools.applied);
     case "scaleUp":
-      return scaleUp(view, context);
+      return scaleUp(view, context, tools.applied);
     case "scaleDown":
       return scaleDown(view, context, tools.workloadClusters, step.machine);
     case "tryInPlace":
@@ -69,13 +72,14 @@ async function tryInPlace(view: ControlPlaneView, context: ReconcileContext, too
   let decision = decideInPlace({ all, withoutIt, policy });
   if (decision.do === "ask") {
     const answer = await ask(view, context, tools, machine);
+    if ("requeueAfterMs" in answer) return { ...answer, stop: true };
     decision = decideInPlace({ all, withoutIt, policy, answer });
   }
   switch (decision.do) {
     case "wait":
       return waitForPreflight(view, context, decision.preflight);
     case "trigger":
-      await trigger(view, context, machine);
+      await trigger(view, context, machine, tools.applied);
       return { stop: true };
     case "blocked":
       view.notes.blocked = [`Machine ${nameOf(machine)}: ${decision.reasons.join("; ")}`];
@@ -111,8 +115,13 @@ async function announce(
   await tools.writeStatus(view, context);
 }
 
-/** @throws what made it undecidable: the rollout waits, and nothing is deleted */
-async function ask(view: ControlPlaneView, context: ReconcileContext, tools: RolloutTools, machine: Machine): Promise<MachineAnswer> {
+/** Nothing when it cannot be decided: the rollout waits, and nothing is deleted. */
+async function ask(
+  view: ControlPlaneView,
+  context: ReconcileContext,
+  tools: RolloutTools,
+  machine: Machine,
+): Promise<MachineAnswer | { readonly requeueAfterMs: number }> {
   const { generation, annotations, uid } = view.kcp.metadata;
   const reasonsToAskAtOnce = JSON.stringify([annotations ?? {}, tools.extensions(context)]);
   const key = `${uid}/${nameOf(machine)}/${generation}/${fnv32a(reasonsToAskAtOnce)}`;
@@ -122,9 +131,11 @@ async function ask(view: ControlPlaneView, context: ReconcileContext, tools: Rol
       return "reason" in question ? { covered: false, reasons: [question.reason] } : tools.canUpdateMachine(question);
     });
   } catch (e) {
+    view.failed = true;
     view.notes.undecided = `Machine ${nameOf(machine)}: ${messageOf(e)}`;
+    context.log.warn("the rollout waits: whether a Machine can be updated in place cannot be decided", { undecided: view.notes.undecided });
     tell(view, context, "Warning", "CanUpdateMachineFailed", `Rollout waits, nothing is deleted: ${view.notes.undecided}`);
-    throw new Error(`cannot decide whether Machine ${nameOf(machine)} can be updated in place: ${messageOf(e)}`, { cause: e });
+    return { requeueAfterMs: tools.asked.waitMs(key, view.nowMs) };
   }
 }
 

@@ -8,7 +8,7 @@ import { keyOf, type Resource } from "../../api/meta/resource.ts";
 import { isNotFound } from "../../api/meta/status.ts";
 import { fieldManagers, remediationInProgressAnnotation } from "../../api/names.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
-import { applyIntent } from "../apply/apply.ts";
+import { type AppliedMemory, applyIntent } from "../apply/apply.ts";
 import { contractKind } from "../contract/contract.ts";
 import { nameFromTemplate } from "../naming/names.ts";
 import { referenceTo } from "../ownership/owners.ts";
@@ -20,6 +20,7 @@ import { moveLeadership } from "./etcd-steps.ts";
 import type { ConfigForm } from "./kubeadm-config.ts";
 import { isDeleting, messageOf, nameOf } from "./machines.ts";
 import { type Preflight, preflight } from "./preflight.ts";
+import { noteApplied } from "./sync.ts";
 import { clusterKeyOf, type ControlPlaneView, etcdOf, liveMachines, outdatedMachines, replaceMachine } from "./view.ts";
 
 const DEFAULT_NAME_TEMPLATE = "{{ .kubeadmControlPlane.name }}-{{ .random }}";
@@ -41,24 +42,26 @@ export function waitForPreflight(view: ControlPlaneView, { record }: ReconcileCo
   return { requeueAfterMs: result.requeueAfterMs, stop: true };
 }
 
-export async function scaleUp(view: ControlPlaneView, context: ReconcileContext): Promise<StepOutcome> {
+export async function scaleUp(view: ControlPlaneView, context: ReconcileContext, memory: AppliedMemory): Promise<StepOutcome> {
   const check = checkPreflight(view, true);
-  return check.passes ? create(view, context, "join", "FailedScaleUp") : waitForPreflight(view, context, check);
+  return check.passes ? create(view, context, memory, "join") : waitForPreflight(view, context, check);
 }
 
 /** The first Machine needs no preflight: there is nothing to lose. */
-export const initialize = (view: ControlPlaneView, context: ReconcileContext): Promise<StepOutcome> =>
-  create(view, context, "init", "FailedInitialization");
+export const initialize = (view: ControlPlaneView, context: ReconcileContext, memory: AppliedMemory): Promise<StepOutcome> =>
+  create(view, context, memory, "init");
 
-async function create(view: ControlPlaneView, context: ReconcileContext, form: ConfigForm, failure: string): Promise<StepOutcome> {
+async function create(view: ControlPlaneView, context: ReconcileContext, memory: AppliedMemory, form: ConfigForm): Promise<StepOutcome> {
   try {
     await deleteLeftovers(view, context);
-    replaceMachine(view, await createMachine(view, context, form));
+    const machine = await createMachine(view, context, form);
+    noteApplied(view, memory, machine);
+    replaceMachine(view, machine);
   } catch (e) {
     context.record(
       view.kcp,
       "Warning",
-      failure,
+      form === "init" ? "FailedInitialization" : "FailedScaleUp",
       `Failed to create a control plane Machine for cluster ${nameOf(view.cluster)}: ${messageOf(e)}`,
     );
     throw e;

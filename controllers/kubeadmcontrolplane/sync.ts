@@ -24,6 +24,11 @@ const tokenOf = (intent: object): string => {
   return `${text.length}/${fnv32a(text)}`;
 };
 
+/** A Machine that was just applied holds what the next sync would apply. */
+export function noteApplied(view: ControlPlaneView, memory: AppliedMemory, stored: Machine): void {
+  memory.note(stored, SPEC_MANAGER, tokenOf(syncedMachine(view.kcp, nameOf(view.cluster), stored)));
+}
+
 export async function syncMachines(view: ControlPlaneView, context: ReconcileContext, memory: AppliedMemory): Promise<StepOutcome> {
   const failures: unknown[] = [];
   let repaired = false;

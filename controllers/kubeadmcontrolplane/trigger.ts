@@ -6,12 +6,13 @@ import { type Machine, machineResource } from "../../api/machine.ts";
 import { keyOf } from "../../api/meta/resource.ts";
 import { fieldManagers, pendingHooksAnnotation, updateInProgressAnnotation } from "../../api/names.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
-import { applyIntent } from "../apply/apply.ts";
+import { type AppliedMemory, applyIntent } from "../apply/apply.ts";
 import { hasMark, hasPendingHook, isUpdatingInPlace, UPDATE_MACHINE_HOOK, withPendingHook } from "../inplace/marks.ts";
 import { desiredInPlace } from "../templates/clone.ts";
 import { configInPlace, syncedMachine } from "./desired.ts";
 import { messageOf, nameOf } from "./machines.ts";
 import { templateError } from "./scale-steps.ts";
+import { noteApplied } from "./sync.ts";
 import { type ControlPlaneView, configFor, infrastructureOf, liveMachines, replaceMachine } from "./view.ts";
 
 const MANAGER = fieldManagers.kubeadmControlPlane;
@@ -21,9 +22,9 @@ const isTriggering = (machine: Machine): boolean =>
   hasMark(machine, updateInProgressAnnotation) && !hasPendingHook(machine, UPDATE_MACHINE_HOOK);
 
 /** Completes updates that were begun, with the newest wish and whatever the gate says. */
-export async function resumeTriggers(view: ControlPlaneView, context: ReconcileContext): Promise<StepOutcome> {
+export async function resumeTriggers(view: ControlPlaneView, context: ReconcileContext, memory: AppliedMemory): Promise<StepOutcome> {
   const begun = liveMachines(view).filter(isTriggering);
-  for (const machine of begun) await trigger(view, context, machine);
+  for (const machine of begun) await trigger(view, context, machine, memory);
   return begun.length > 0 ? { stop: true } : undefined;
 }
 
@@ -34,9 +35,9 @@ export function waitForUpdates(view: ControlPlaneView): StepOutcome {
 }
 
 /** From the first write on there is no way back: a Machine that is marked will be updated. */
-export async function trigger(view: ControlPlaneView, context: ReconcileContext, machine: Machine): Promise<void> {
+export async function trigger(view: ControlPlaneView, context: ReconcileContext, machine: Machine, memory: AppliedMemory): Promise<void> {
   try {
-    await write(view, context, machine);
+    await write(view, context, machine, memory);
   } catch (e) {
     const text = `the in-place update of Machine ${nameOf(machine)} could not be started: ${messageOf(e)}`;
     view.notes.waiting.push(text);
@@ -44,7 +45,7 @@ export async function trigger(view: ControlPlaneView, context: ReconcileContext,
   }
 }
 
-async function write(view: ControlPlaneView, context: ReconcileContext, machine: Machine): Promise<void> {
+async function write(view: ControlPlaneView, context: ReconcileContext, machine: Machine, memory: AppliedMemory): Promise<void> {
   const { kcp } = view;
   const key = keyOf(machine);
   const annotate = async (annotations: Readonly<Record<string, string>>): Promise<Machine> => {
@@ -60,6 +61,7 @@ async function write(view: ControlPlaneView, context: ReconcileContext, machine:
   const updated = await applyIntent<Machine>(context, machineResource, intent, MANAGER);
   replaceMachine(view, updated);
   const stored = await annotate({ [pendingHooksAnnotation]: withPendingHook(updated, UPDATE_MACHINE_HOOK) });
+  noteApplied(view, memory, stored);
   context.record(stored, "Normal", "SuccessfulStartInPlaceUpdate", "Machine starting in-place update");
 }
 
