@@ -76,7 +76,7 @@ export function createSimulatedParts({ clock, random, log, store, front, watchWo
     const api = open(cluster);
     return watchWorkload ? { ...api, handle: watchWorkload(api.handle, cluster) } : api;
   };
-  return { state, clusters: simulatedClusters({ clock, random, state, openApi }), hosts: hostsIn(state), front };
+  return { state, clusters: simulatedClusters({ clock, random, log, state, openApi }), hosts: hostsIn(state), front };
 }
 
 export function createWorld(parts: WorldParts): World {

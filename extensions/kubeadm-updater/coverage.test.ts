@@ -57,6 +57,13 @@ describe("bootstrap coverage", () => {
     if (refused.length === 0) expect(same(patched, { spec: desired })).toBe(true);
   });
 
+  it("removes parents that would stay behind empty, as a caller compares exactly", () => {
+    const gate = { clusterConfiguration: { featureGates: { ControlPlaneKubeletLocalMode: true } } };
+    const patchTo = (desired: object) => cover({ spec: gate }, { spec: desired }, SPEC, bootstrapRules, context()).patch;
+    expect(patchTo({})).toEqual([{ op: "remove", path: "/spec/clusterConfiguration" }]);
+    expect(patchTo({ clusterConfiguration: {} })).toEqual([{ op: "remove", path: "/spec/clusterConfiguration/featureGates" }]);
+  });
+
   it("adds missing parents in one operation", () => {
     const { patch } = cover(
       { spec: {} },

@@ -33,10 +33,23 @@ export function same(a: unknown, b: unknown): boolean {
 
 const pointer = (path: readonly string[]): string => path.map((p) => `/${p.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Sets or removes one value; missing parents are added with it. */
-function operation(root: unknown, path: readonly string[], value: unknown): Operation | undefined {
+/** The highest parent below `base` that holds nothing but what is removed, and that the desired object does not have. */
+function emptiedBy(root: unknown, desired: unknown, path: readonly string[], base: number): readonly string[] {
+  let depth = path.length;
+  while (depth - 1 > base) {
+    const parent = path.slice(0, depth - 1);
+    const rest = at(root, parent);
+    if (!isPlain(rest) || Object.keys(rest).length > 1 || at(desired, parent) !== undefined) break;
+    depth--;
+  }
+  return path.slice(0, depth);
+}
+
+/** Sets or removes one value; missing parents are added with it, parents left empty go with it. */
+function operation(root: unknown, desired: unknown, path: readonly string[], base: number): Operation | undefined {
+  const value = at(desired, path);
   const present = at(root, path) !== undefined;
-  if (value === undefined) return present ? { op: "remove", path: pointer(path) } : undefined;
+  if (value === undefined) return present ? { op: "remove", path: pointer(emptiedBy(root, desired, path, base)) } : undefined;
   if (present) return { op: "replace", path: pointer(path), value };
   let depth = path.length - 1;
   while (depth > 0 && !isPlain(at(root, path.slice(0, depth)))) depth--;
@@ -78,10 +91,11 @@ export function cover(
     const path = [...base, ...rule.path];
     const [from, to] = [at(patched, path), at(desired, path)];
     if (same(from, to) || (rule.allows && !rule.allows(from, to, context))) continue;
-    const op = operation(patched, path, to);
+    const op = operation(patched, desired, path, base.length);
     if (!op) continue;
     patch.push(op);
-    patched = withValue(patched, path, to);
+    patched =
+      op.op === "remove" ? withValue(patched, emptiedBy(patched, desired, path, base.length), undefined) : withValue(patched, path, to);
   }
   const [left, wanted] = [at(patched, base), at(desired, base)];
   const refused = only

@@ -4,8 +4,10 @@ import { type ObjectKey, keyText } from "../../api/meta/resource.ts";
 import type { Transport } from "../../api/meta/transport.ts";
 import type { Dial } from "../../controllers/workload/seam.ts";
 import type { Clock } from "../../runtime/base/clock.ts";
+import type { Logger } from "../../runtime/base/log.ts";
 import type { Random } from "../../runtime/base/random.ts";
 import { transportClient } from "../../runtime/transport-client.ts";
+import { startKubelets } from "./kubelet.ts";
 import { type SimulatedCluster, simulatedCluster } from "./cluster.ts";
 import type { StateStore } from "./state.ts";
 
@@ -28,6 +30,7 @@ export interface WorkloadFront {
 export interface ClustersParts {
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Logger;
   readonly state: StateStore;
   readonly openApi: (cluster: ObjectKey) => WorkloadApi;
 }
@@ -44,14 +47,27 @@ const KUBELET = { username: "system:node", groups: ["system:masters", "system:no
 const ADMIN = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
 export function simulatedClusters(parts: ClustersParts): SimulatedClusters {
-  const clusters = new Map<string, { readonly cluster: SimulatedCluster; readonly api: WorkloadApi }>();
+  const clusters = new Map<string, { readonly cluster: SimulatedCluster; readonly stop: () => void }>();
   const open = (key: ObjectKey): SimulatedCluster => {
     const known = clusters.get(keyText(key));
     if (known) return known.cluster;
     const api = parts.openApi(key);
     const client = transportClient({ transport: api.handle, user: KUBELET, fieldManager: "kubelet" });
     const cluster = simulatedCluster({ ...parts, key, api: api.handle, client });
-    clusters.set(keyText(key), { cluster, api });
+    const stopKubelets = startKubelets({
+      client,
+      clock: parts.clock,
+      log: parts.log,
+      onGone: () => {
+        if (cluster.running())
+          cluster.ensureAddonPods().catch((e: unknown) => parts.log.warn("addons were not placed", { error: String(e) }));
+      },
+    });
+    const stop = (): void => {
+      stopKubelets();
+      api.stop();
+    };
+    clusters.set(keyText(key), { cluster, stop });
     return cluster;
   };
   const find = (key: ObjectKey): SimulatedCluster | undefined => clusters.get(keyText(key))?.cluster;
@@ -59,11 +75,11 @@ export function simulatedClusters(parts: ClustersParts): SimulatedClusters {
     open,
     find,
     close(key) {
-      clusters.get(keyText(key))?.api.stop();
+      clusters.get(keyText(key))?.stop();
       clusters.delete(keyText(key));
     },
     stop() {
-      for (const { api } of clusters.values()) api.stop();
+      for (const { stop } of clusters.values()) stop();
       clusters.clear();
     },
     dial: async ({ cluster: key }) => {
