@@ -62,9 +62,3 @@ export function canonicalQuantity(value: string | number): string | undefined {
   if (form === "exponent") return steps === 3 ? `${rest}` : `${rest}e${(steps - 3) * 3}`;
   return `${rest}${DECIMAL[steps] ?? ""}`;
 }
-
-/** The value as a number, for sums and comparisons; NaN when it is no quantity. */
-export function quantityValue(value: string | number): number {
-  const parsed = parse(typeof value === "number" ? String(value) : value.trim());
-  return parsed === undefined ? Number.NaN : Number(parsed.nano) / 1e9;
-}

@@ -77,7 +77,7 @@ function handlerResource(type: ResourceType, name: string, handler: SubresourceH
 }
 
 /** The kind itself, then its subresources by name. */
-export function resourcesOf(type: ResourceType): readonly ApiResource[] {
+function resourcesOf(type: ResourceType): readonly ApiResource[] {
   const { status, scale, handlers = {} } = type.subresources;
   const below: ApiResource[] = Object.entries(handlers).map(([name, handler]) => handlerResource(type, name, handler));
   if (scale) {

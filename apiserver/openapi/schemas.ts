@@ -22,7 +22,7 @@ function builtinName(typeKey: string): string {
 }
 
 /** The name of a kind's definition: upstream's for built-in kinds, the reversed group for custom ones. */
-export function definitionName(type: ResourceType): string {
+function definitionName(type: ResourceType): string {
   const name = type.schema && typeNameOf(type.schema);
   if (name !== undefined) return builtinName(name);
   return `${type.group.split(".").reverse().join(".")}.${type.version}.${type.kind}`;

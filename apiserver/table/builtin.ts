@@ -7,6 +7,7 @@ import {
   AGE,
   accessText,
   at,
+  CREATED,
   column,
   containerColumns,
   count,
@@ -30,8 +31,6 @@ import {
 import { podColumns } from "./pods.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const CREATED: PrinterColumn = column("Created At", (o) => o.metadata.creationTimestamp ?? "", "date");
 
 const conditionStatus = (object: ApiObject, type: string): Fields | undefined =>
   items(at(object, "status.conditions")).find((c) => c.type === type);

@@ -54,6 +54,14 @@ export const AGE: PrinterColumn = {
   cell: (o, nowMs) => age(o.metadata.creationTimestamp, nowMs),
 };
 
+/** What kinds without columns of their own show beside the name. */
+export const CREATED: PrinterColumn = {
+  name: "Created At",
+  type: "date",
+  description: "The time at which the object was created.",
+  cell: (o) => o.metadata.creationTimestamp ?? "",
+};
+
 /** `a=b,c in (d,e)` */
 export function selectorText(selector: unknown): string {
   const { matchLabels, matchExpressions } = fields(selector);

@@ -4,6 +4,7 @@ import type { Json } from "../../api/meta/object.ts";
 import type { ApiObject } from "../object.ts";
 import type { PrinterColumn } from "../registry.ts";
 import { age } from "./age.ts";
+import { AGE, NAME } from "./columns.ts";
 import { compilePath, type PathQuery } from "./jsonpath.ts";
 
 export interface CrdColumn {
@@ -15,19 +16,7 @@ export interface CrdColumn {
   readonly jsonPath: string;
 }
 
-const NAME: PrinterColumn = {
-  name: "Name",
-  type: "string",
-  format: "name",
-  description: "Name must be unique within a namespace.",
-  cell: (o) => o.metadata.name ?? "",
-};
-const AGE: PrinterColumn = {
-  name: "Age",
-  type: "date",
-  description: "The time at which the object was created.",
-  cell: (o, nowMs) => age(o.metadata.creationTimestamp, nowMs),
-};
+const DATED: PrinterColumn = { ...AGE, type: "date" };
 
 const TYPES: ReadonlySet<string> = new Set(["string", "integer", "number", "boolean", "date"]);
 
@@ -61,7 +50,7 @@ function queryOf(path: string): PathQuery {
 
 /** Name, then the columns of the CRD; name and age when it has none. */
 export function customColumns(columns: readonly CrdColumn[] | undefined): readonly PrinterColumn[] {
-  if (columns === undefined || columns.length === 0) return [NAME, AGE];
+  if (columns === undefined || columns.length === 0) return [NAME, DATED];
   return [
     NAME,
     ...columns.map((column): PrinterColumn => {

@@ -4,9 +4,9 @@
 import type { Json } from "../../api/meta/object.ts";
 import type { ApiObject } from "../object.ts";
 import type { PrinterColumn, ResourceType } from "../registry.ts";
-import { age } from "./age.ts";
+import { CREATED, NAME } from "./columns.ts";
+import { customColumns } from "./custom.ts";
 
-export { age } from "./age.ts";
 export { type CrdColumn, customColumns } from "./custom.ts";
 
 export interface TableColumn {
@@ -36,32 +36,8 @@ export interface TableOptions {
   readonly nowMs: number;
 }
 
-const NAME_TEXT = "Name must be unique within a namespace.";
-const AGE_TEXT = "The time at which the object was created.";
-
-export const nameColumn: PrinterColumn = {
-  name: "Name",
-  type: "string",
-  format: "name",
-  description: NAME_TEXT,
-  cell: (o) => o.metadata.name ?? "",
-};
-export const ageColumn: PrinterColumn = {
-  name: "Age",
-  type: "string",
-  description: AGE_TEXT,
-  cell: (o, nowMs) => age(o.metadata.creationTimestamp, nowMs),
-};
-/** What a kind without columns of its own shows. */
-const CREATED: PrinterColumn = {
-  name: "Created At",
-  type: "date",
-  description: AGE_TEXT,
-  cell: (o) => o.metadata.creationTimestamp ?? "",
-};
-
 const columnsOf = (type: ResourceType): readonly PrinterColumn[] =>
-  type.columns ?? (type.custom ? [nameColumn, { ...ageColumn, type: "date" }] : [nameColumn, CREATED]);
+  type.columns ?? (type.custom ? customColumns(undefined) : [NAME, CREATED]);
 
 const definition = (c: PrinterColumn): TableColumn => ({
   name: c.name,

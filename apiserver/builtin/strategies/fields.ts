@@ -23,9 +23,6 @@ export function at(object: unknown, path: string): unknown {
 export const specOf = (object: ApiObject): Fields => asFields(object.spec);
 export const statusOf = (object: ApiObject): Fields => asFields(object.status);
 
-export const withField = (object: ApiObject, name: string, value: unknown): ApiObject =>
-  value === undefined && !(name in object) ? object : { ...object, [name]: value };
-
 /** Changed fields that may not change after creation. */
 export const unchanged = (
   object: ApiObject,

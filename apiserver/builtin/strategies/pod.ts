@@ -15,7 +15,7 @@ const SYSTEM_PRIORITY: Readonly<Record<string, number>> = {
 const TOLERATION_SECONDS = 300;
 
 /** Guaranteed, Burstable or BestEffort, from requests and limits of cpu and memory. */
-export function qosClassOf(spec: Fields): string {
+function qosClassOf(spec: Fields): string {
   const containers = [...asList(spec.containers), ...asList(spec.initContainers)];
   const computed = (resources: unknown): readonly [string, unknown][] =>
     Object.entries(asFields(resources)).filter(([name]) => name === "cpu" || name === "memory");
