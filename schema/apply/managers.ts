@@ -139,9 +139,8 @@ const encodeEntry = (m: Manager): ManagedFieldsEntry => ({
 export const allFields = (managers: readonly Manager[], start: FieldSet): FieldSet =>
   managers.reduce((all, m) => union(all, m.fields), start);
 
-/** How people are told of a manager: appliers by name, updaters with version and time. */
+/** How people are told of a manager: appliers by name, updaters with their version. */
 export function managerText(m: Manager): string {
   const name = JSON.stringify(m.name) + (m.subresource === "" ? "" : ` with subresource ${JSON.stringify(m.subresource)}`);
-  if (m.operation === "Apply") return name;
-  return `${name} using ${m.apiVersion}${m.time === undefined ? "" : ` at ${m.time}`}`;
+  return m.operation === "Apply" ? name : `${name} using ${m.apiVersion}`;
 }

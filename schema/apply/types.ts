@@ -47,7 +47,7 @@ export interface UpdateRequest extends Tracked {
 }
 
 export interface FieldConflict {
-  /** The other manager as shown to people: `"kubectl" using v1 at 2026-08-21T10:00:00Z`. */
+  /** The other manager as shown to people: `"kubectl-edit" using v1`. */
   readonly manager: string;
   /** Such as `.spec.items[name="a"].value`. */
   readonly field: string;
