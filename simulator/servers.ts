@@ -10,7 +10,6 @@ import type { Clock } from "../runtime/base/clock.ts";
 import type { Logger } from "../runtime/base/log.ts";
 import type { Random } from "../runtime/base/random.ts";
 import type { WorkloadApi } from "./workload/clusters.ts";
-import { endPods } from "./workload/pod-ends.ts";
 
 export interface ServersParts {
   readonly clock: Clock;
@@ -29,11 +28,6 @@ export function openWorkloadApi(parts: Omit<ServersParts, "admission">): (cluste
   return (cluster) => {
     const server = standardServer({ ...parts, keyPrefix: workloadPrefix(cluster) });
     void server.start();
-    const stopEnding = endPods(server);
-    const stop = (): void => {
-      stopEnding();
-      server.stop();
-    };
-    return { handle: server.handle, stop };
+    return { handle: server.handle, stop: () => server.stop() };
   };
 }

@@ -64,11 +64,15 @@ function metadata(before: Plain = {}, after: Plain = {}): readonly string[] {
     });
 }
 
+// Conditions of built-in kinds may come without a message.
+const shortNote = (message: string): string =>
+  message === "" || message.length > VALUE_LENGTH_MAX || message.includes("\n") ? "" : ` (${message})`;
+
 function conditions(before: readonly Condition[] = [], after: readonly Condition[] = []): readonly string[] {
   return after.flatMap((c) => {
     const old = before.find((o) => o.type === c.type);
     if (old?.status === c.status && old.reason === c.reason && old.message === c.message) return [];
-    const note = c.message !== "" && c.message.length <= VALUE_LENGTH_MAX && !c.message.includes("\n") ? ` (${c.message})` : "";
+    const note = shortNote(c.message ?? "");
     return [`${c.type}=${c.status}/${c.reason}${note}`];
   });
 }
