@@ -1,7 +1,7 @@
 // Kinds with a rule or two: nodes, leases, budgets, volumes, storage and priority classes, endpoints, service accounts.
 import type { StatusCause } from "../../../api/meta/status.ts";
 import { fieldForbidden, fieldInvalid, fieldRequired } from "../../errors.ts";
-import { type ApiObject, sameJson } from "../../object.ts";
+import { type ApiObject, sameJson, withMetadata } from "../../object.ts";
 import type { Strategy } from "../../registry.ts";
 import { asFields, asList, asNumber, asText, at, type Fields, specOf, unchanged, unchangedOrForbidden } from "./fields.ts";
 
@@ -124,6 +124,8 @@ export const storageClassStrategy: Strategy = {
 
 const USER_PRIORITY_MAX = 1_000_000_000;
 export const priorityClassStrategy: Strategy = {
+  // Set once and never raised.
+  prepareForCreate: (object) => withMetadata(object, { generation: 1 }),
   validate: (object) => {
     const value = asNumber(object.value);
     if (value <= USER_PRIORITY_MAX || (object.metadata.name ?? "").startsWith("system-")) return [];
