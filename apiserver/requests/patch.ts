@@ -46,7 +46,7 @@ export function patchKindOf(call: Call): PatchKind {
 }
 
 /** The decoded patch. Throws BadRequest, RequestEntityTooLarge. */
-function patchBody(call: Call, kind: PatchKind): Parsed {
+export function patchBody(call: Call, kind: PatchKind): Parsed {
   const { body } = call.request;
   if (body !== undefined && !(body instanceof Uint8Array)) return { value: body, duplicates: [] };
   const text = bodyText(body ?? new Uint8Array());

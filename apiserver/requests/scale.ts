@@ -7,7 +7,7 @@ import type { ResourceType, ScalePaths } from "../registry.ts";
 import { type Call, namespaceOf } from "./call.ts";
 import { decodeBody } from "./decode.ts";
 import { writeOptions } from "./options.ts";
-import { patchValue, patchKindOf } from "./patch.ts";
+import { patchBody, patchKindOf, patchValue } from "./patch.ts";
 import { answerObject } from "./respond.ts";
 import { find } from "./storage.ts";
 import { checkResourceVersion, updateObject } from "./update.ts";
@@ -81,7 +81,7 @@ export async function handleScale(call: Call): Promise<ApiResponse> {
     case "update":
       return writeScale(call, false);
     default:
-      return writeScale(call, true);
+      return patchKindOf(call) === "apply" ? applyScale(call) : writeScale(call, true);
   }
 }
 
@@ -111,6 +111,32 @@ async function writeScale(call: Call, patch: boolean): Promise<ApiResponse> {
       const version = scale.metadata?.resourceVersion;
       const conditional = withMetadata(changed, { resourceVersion: version === "" ? undefined : version });
       return withoutScaleTime(core.fields.track(type, live, conditional, options.fieldManager, "scale", core.clock.nowMs()));
+    },
+  });
+  return answerObject(call, 200, scaleOf(type, updated));
+}
+
+/** Server-side apply of a Scale is one of the field that its replicas stand for. */
+async function applyScale(call: Call): Promise<ApiResponse> {
+  const { type, route, core } = call;
+  const options = writeOptions(call.request, call.query, "PatchOptions", true);
+  const scale = asScale(patchBody(call, "apply").value);
+  const paths = pathsOf(type);
+  const updated = await updateObject(call, {
+    name: route.name,
+    verb: "apply",
+    dryRun: options.dryRun,
+    review: options.review,
+    unconditional: true,
+    change: (live) => {
+      checkIdentity(call, scale, live);
+      const { resourceVersion } = scale.metadata ?? {};
+      const metadata = { name: route.name, ...(resourceVersion ? { resourceVersion } : {}) };
+      const named = { apiVersion: live.apiVersion, kind: live.kind, metadata };
+      const config = withValue(named, segments(paths.specReplicasPath), replicasOf(type, route.name, scale, paths)) as ApiObject;
+      const write = { type, manager: options.fieldManager, subresource: "scale", nowMs: core.clock.nowMs() };
+      const merged = core.fields.apply(write, live, config, options.force);
+      return merged === live ? live : withoutScaleTime(merged);
     },
   });
   return answerObject(call, 200, scaleOf(type, updated));
