@@ -3,7 +3,8 @@
 import type { JsonSchema } from "../api/meta/schema.ts";
 import { compileShape, type ShapeWalk } from "./default.ts";
 import { type FieldError, invalid, ROOT_FIELD } from "./field.ts";
-import { compileCheck, newWalk } from "./validate.ts";
+import { compileCheck } from "./validate.ts";
+import { newWalk } from "./walk.ts";
 import { compileRules } from "./rules.ts";
 
 export interface CompileOptions {

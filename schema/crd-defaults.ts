@@ -15,18 +15,15 @@ function collect(schema: JsonSchema, path: string, errors: FieldError[]): void {
   if (schema.default !== undefined) errors.push(...ofOne(schema, child(path, "default")));
   if (schema.items) collect(schema.items, child(path, "items"), errors);
   for (const [name, property] of Object.entries(schema.properties ?? {})) collect(property, keyed(child(path, "properties"), name), errors);
-  if (typeof schema.additionalProperties === "object") collect(schema.additionalProperties, child(path, "additionalProperties"), errors);
 }
 
+/** As it stands: what defaults below it would add does not count. */
 function ofOne(schema: JsonSchema, path: string): readonly FieldError[] {
   const compiled = compileSchema(schema, { root: "value" });
-  // What defaults below this one would add is there when the default is set.
-  const complete = compiled.defaultAndPrune(schema.default, { prune: false });
-  const errors = compiled.validate(complete).map((error) => ({ ...error, field: below(path, error.field) }));
-  const unknown: string[] = [];
-  compiled.defaultAndPrune(complete, { onUnknown: (field) => unknown.push(field) });
-  for (const field of unknown) errors.push(invalid(below(path, field), schema.default, "must not have unknown fields"));
-  return errors;
+  let hasUnknown = false;
+  compiled.defaultAndPrune(schema.default, { onUnknown: () => (hasUnknown = true) });
+  const unknown = hasUnknown ? [invalid(path, schema.default, "must not have unknown fields")] : [];
+  return [...unknown, ...compiled.validate(schema.default).map((error) => ({ ...error, field: below(path, error.field) }))];
 }
 
 function below(path: string, field: string): string {

@@ -34,7 +34,12 @@ describe("schemas of CRDs", () => {
       { type: "object", properties: { metadata: { type: "object", properties: { name: { type: "string", maxLength: 9 } } } } },
       [],
     ],
-    ["int or string with a type", spec({ type: "string", "x-kubernetes-int-or-string": true }), [`${P}.type Invalid`]],
+    ["int or string with a type", spec({ type: "string", "x-kubernetes-int-or-string": true }), []],
+    [
+      "a described metadata",
+      { type: "object", properties: { metadata: { type: "object", description: "d" } } },
+      ["S.properties[metadata] Forbidden"],
+    ],
     ["a broken pattern", spec({ type: "string", pattern: "a(" }), [`${P}.pattern Invalid`]],
     [
       "preserve false",
@@ -123,15 +128,11 @@ describe("defaults in CRDs", () => {
       spec({ type: "object", properties: { n: { type: "integer", maximum: 3 } }, default: { n: 4 } }),
       [`${P}.default.n Invalid`],
     ],
+    ["with unknown fields", spec({ type: "object", properties: { n: { type: "integer" } }, default: { m: 4 } }), [`${P}.default Invalid`]],
     [
-      "with unknown fields",
-      spec({ type: "object", properties: { n: { type: "integer" } }, default: { m: 4 } }),
-      [`${P}.default.m Invalid`],
-    ],
-    [
-      "completed by defaults below",
+      "that defaults below would complete",
       spec({ type: "object", properties: { n: { type: "integer", default: 1 } }, required: ["n"], default: {} }),
-      [],
+      [`${P}.default.n Required`],
     ],
     [
       "that break a rule",

@@ -56,7 +56,13 @@ describe("unknown fields", () => {
       { keep: { any: [1, { a: null }], strict: { x: "1" } } },
       ["keep.strict.y"],
     ],
-    ["stay in values without a type", { any: { x: [1] }, free: { y: { z: null } } }, { any: { x: [1] }, free: { y: { z: null } } }, []],
+    ["stay in values without a type", { any: { x: [1, { y: 1 }] } }, { any: { x: [1, { y: 1 }] } }, []],
+    [
+      "go below entries of a map of anything, and below scalars",
+      { free: { x: 1, y: { z: null }, l: [{ q: 1 }] }, a: { b: 1 } },
+      { free: { x: 1, y: {}, l: [{}] }, a: {} },
+      ["free.y.z", "free.l[0].q", "a.b"],
+    ],
     [
       "embedded objects keep what every object has",
       { nested: { apiVersion: "v1", kind: "K", metadata: { name: "n", odd: 1 }, spec: { q: 1 }, more: 2 } },

@@ -16,6 +16,8 @@ export interface ShapeWalk {
 /** @returns the value, or a changed copy; anything of another type than the schema's comes back as it is */
 export type Shape = (value: unknown, walk: ShapeWalk) => unknown;
 
+const KEEPS = { "x-kubernetes-preserve-unknown-fields": true } as const;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Field {
@@ -35,15 +37,18 @@ interface ObjectPlan {
 
 const QUIET: ShapeWalk = { prune: false, keepNulls: false, onUnknown: undefined, path: [] };
 
-/** @returns undefined when no value is ever changed by the schema (a scalar) */
+/** @returns undefined when no value is ever changed by the schema */
 export function compileShape(schema: JsonSchema, isResource = false): Shape | undefined {
+  const keeps = schema["x-kubernetes-preserve-unknown-fields"] === true;
   const ofObject = isObjectSchema(schema) || isResource ? objectShape(schema, isResource) : undefined;
-  const ofList = schema.items === undefined ? undefined : listShape(schema.items);
-  if (!ofObject && !ofList) return undefined;
+  // A list that keeps unknown fields keeps those of its items.
+  const ofList = schema.items === undefined ? undefined : listShape(keeps ? { ...schema.items, ...KEEPS } : schema.items);
+  if (keeps && !ofObject && !ofList) return undefined;
+  const ofOthers: Shape = keeps ? (value) => value : emptied;
   return (value, walk) => {
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return ofList ? ofList(value, walk) : value;
-    return ofObject ? ofObject(value as Fields, walk) : value;
+    if (Array.isArray(value)) return ofList ? ofList(value, walk) : ofOthers(value, walk);
+    return ofObject ? ofObject(value as Fields, walk) : ofOthers(value, walk);
   };
 }
 
@@ -58,8 +63,27 @@ function compileField(schema: JsonSchema): Field {
   return { shape, nullable: schema.nullable === true, fallback };
 }
 
-const ANY: Field = { shape: undefined, nullable: true, fallback: undefined };
-const SCALAR: Field = { shape: undefined, nullable: false, fallback: undefined };
+/** Entries of `additionalProperties: true` (or false): any scalar, and objects without fields, since no schema names any. */
+const ANY: Field = { shape: emptied, nullable: true, fallback: undefined };
+
+/** What is left where the schema names no fields. */
+function emptied(value: unknown, walk: ShapeWalk): unknown {
+  if (!walk.prune || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, i) => {
+      walk.path.push(i);
+      const after = emptied(item, walk);
+      walk.path.pop();
+      return after;
+    });
+    return items.some((item, i) => item !== value[i]) ? items : value;
+  }
+  const keys = Object.keys(value);
+  for (const key of keys) walk.onUnknown?.(pathText([...walk.path, key], true));
+  return keys.length === 0 ? value : {};
+}
+
+const SCALAR: Field = { shape: emptied, nullable: false, fallback: undefined };
 
 function planObject(schema: JsonSchema, isResource: boolean): ObjectPlan {
   const fields = new Map<string, Field>();
@@ -73,7 +97,7 @@ function planObject(schema: JsonSchema, isResource: boolean): ObjectPlan {
   return {
     fields,
     defaults: [...fields].filter(([, field]) => field.fallback !== undefined),
-    additional: extra === true ? ANY : extra ? compileField(extra) : undefined,
+    additional: typeof extra === "object" ? compileField(extra) : extra === undefined ? undefined : ANY,
     keepsUnknown: schema["x-kubernetes-preserve-unknown-fields"] === true,
   };
 }
@@ -87,7 +111,7 @@ function objectShape(schema: JsonSchema, isResource: boolean): (value: Fields, w
       const field = plan.fields.get(key) ?? plan.additional;
       if (field === undefined) {
         if (plan.keepsUnknown || !walk.prune) continue;
-        if (walk.onUnknown) walk.onUnknown(pathText([...walk.path, key]));
+        if (walk.onUnknown) walk.onUnknown(pathText([...walk.path, key], true));
         changed ??= new Map();
         changed.set(key, undefined);
         continue;

@@ -37,13 +37,16 @@ export const keyed = (parent: string, key: string): string => `${parent === ROOT
 
 export type PathSegment = string | number | { readonly key: string };
 
-/** Text of a whole path: names, indexes and map keys. Empty gives ROOT_FIELD. */
-export function pathText(segments: readonly PathSegment[]): string {
+/** Text of a whole path: names, indexes and map keys. Empty gives ROOT_FIELD. @param keysAsNames write map keys as if they were fields */
+export function pathText(segments: readonly PathSegment[], keysAsNames = false): string {
   let text = "";
   for (const segment of segments) {
     if (typeof segment === "number") text += `[${segment}]`;
-    else if (typeof segment === "object") text += `[${segment.key}]`;
-    else text += text === "" ? segment : `.${segment}`;
+    else if (typeof segment === "object" && !keysAsNames) text += `[${segment.key}]`;
+    else {
+      const name = typeof segment === "object" ? segment.key : segment;
+      text += text === "" ? name : `.${name}`;
+    }
   }
   return text === "" ? ROOT_FIELD : text;
 }

@@ -2,8 +2,8 @@
 // Source: kube-apiserver's structural list types; correlation as ratcheting and transition rules use it.
 import type { JsonSchema } from "../api/meta/schema.ts";
 import { canonical, isRecord } from "./equal.ts";
-import { duplicate, pathText } from "./field.ts";
-import type { TypedCheck } from "./validate.ts";
+import { duplicate, invalid, pathText } from "./field.ts";
+import type { TypedCheck } from "./walk.ts";
 
 /** Keys of a list map; empty for any other list. */
 export const listMapKeys = (schema: JsonSchema): readonly string[] =>
@@ -24,11 +24,17 @@ function keyOf(item: unknown, keys: readonly string[]): string | undefined {
 
 export function compileListType(schema: JsonSchema): TypedCheck<readonly unknown[]> | undefined {
   const keys = listMapKeys(schema);
-  if (keys.length > 0)
-    return uniqueBy(
-      (item) => keyOf(item, keys),
-      (item) => pick(item, keys),
+  if (keys.length > 0) {
+    const unique = uniqueBy(
+      (item) => keyOf(item ?? {}, keys),
+      (item) => pick(item ?? {}, keys),
     );
+    return (value, walk) => {
+      const odd = value.findIndex((item) => item !== null && !isRecord(item));
+      if (odd < 0) unique(value, walk);
+      else walk.listErrors.push(invalid(pathText([...walk.path, odd]), value[odd], "must be an object for an array of list-type map"));
+    };
+  }
   if (schema["x-kubernetes-list-type"] === "set") return uniqueBy((item) => (typeof item === "string" ? `"${item}` : canonical(item)));
   return undefined;
 }
@@ -43,12 +49,14 @@ function uniqueBy(
 ): TypedCheck<readonly unknown[]> {
   return (value, walk) => {
     if (value.length < 2) return;
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
     for (let i = 0; i < value.length; i++) {
       const key = identity(value[i]);
       if (key === undefined) continue;
-      if (seen.has(key)) walk.listErrors.push(duplicate(pathText([...walk.path, i]), show(value[i])));
-      seen.add(key);
+      const times = seen.get(key) ?? 0;
+      // Only the second of equal members is told.
+      if (times === 1) walk.listErrors.push(duplicate(pathText([...walk.path, i]), show(value[i])));
+      seen.set(key, times + 1);
     }
   };
 }

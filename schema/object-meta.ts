@@ -1,7 +1,7 @@
 // The schema of metadata, which no CRD writes down. Here: its fields, for pruning; its checks for embedded objects.
 // Not here: the metadata checks of whole objects (the API server's, with names and namespaces of the request).
 import type { JsonSchema } from "../api/meta/schema.ts";
-import { child, type FieldError, invalid, keyed, required, typeInvalid } from "./field.ts";
+import { child, type FieldError, invalid, required } from "./field.ts";
 import { isRecord } from "./equal.ts";
 import { dns1035Label, labelValue, qualifiedName } from "./names.ts";
 
@@ -62,40 +62,36 @@ function typeFields(object: Readonly<Record<string, unknown>>, path: string, err
   for (const name of ["apiVersion", "kind"]) {
     const value = object[name];
     const field = child(path, name);
-    if (value === undefined) errors.push(required(field, "must not be empty"));
-    else if (typeof value !== "string") errors.push(typeInvalid(field, value, `must be a string`));
-    else if (value.trim() === "") errors.push(invalid(field, value, "must not be empty"));
+    if (value === undefined || value === "") errors.push(required(field));
+    else if (typeof value !== "string") errors.push(invalid(field, value, "must be a string"));
     else if (name === "apiVersion" && value.split("/").length > 2) errors.push(invalid(field, value, "must be group/version"));
-    else if (name === "kind" && dns1035Label(value.toLowerCase()).length > 0) errors.push(invalid(field, value, "must be a valid kind"));
+    else if (name === "kind" && dns1035Label(value.toLowerCase()).length > 0)
+      errors.push(invalid(field, value, "may have mixed case, but should otherwise match a DNS-1035 label"));
   }
 }
 
-function stringMap(value: unknown, path: string, check: (v: string) => readonly string[], errors: FieldError[]): void {
-  if (value === undefined) return;
-  if (!isRecord(value)) {
-    errors.push(typeInvalid(path, value, "must be an object of strings"));
-    return;
-  }
-  for (const [key, entry] of Object.entries(value)) {
-    for (const fault of qualifiedName(key)) errors.push(invalid(path, key, fault));
-    if (typeof entry !== "string") errors.push(typeInvalid(keyed(path, key), entry, "must be a string"));
-    else for (const fault of check(entry)) errors.push(invalid(path, entry, fault));
-  }
-}
+const isTextMap = (value: unknown): boolean =>
+  value === undefined || (isRecord(value) && Object.values(value).every((entry) => typeof entry === "string"));
 
 /** What an embedded object must say of itself. @param path of the object */
 export function embeddedErrors(object: Readonly<Record<string, unknown>>, path: string): readonly FieldError[] {
   const errors: FieldError[] = [];
   typeFields(object, path, errors);
-  const metadata = object.metadata;
+  const { metadata } = object;
   const field = child(path, "metadata");
   if (metadata === undefined) return errors;
-  if (!isRecord(metadata)) return [...errors, typeInvalid(field, metadata, "must be an object")];
-  stringMap(metadata.labels, child(field, "labels"), labelValue, errors);
-  stringMap(metadata.annotations, child(field, "annotations"), () => [], errors);
+  if (!isRecord(metadata) || !isTextMap(metadata.labels) || !isTextMap(metadata.annotations))
+    return [...errors, invalid(field, metadata, "must be the metadata of an object")];
+  for (const [key, value] of Object.entries((metadata.labels ?? {}) as Record<string, string>)) {
+    for (const fault of qualifiedName(key)) errors.push(invalid(child(field, "labels"), key, fault));
+    for (const fault of labelValue(value)) errors.push(invalid(child(field, "labels"), value, fault));
+  }
+  for (const key of Object.keys((metadata.annotations ?? {}) as object)) {
+    for (const fault of qualifiedName(key.toLowerCase())) errors.push(invalid(child(field, "annotations"), key, fault));
+  }
   for (const name of ["name", "generateName", "namespace"]) {
     const value = metadata[name];
-    if (value !== undefined && typeof value !== "string") errors.push(typeInvalid(child(field, name), value, "must be a string"));
+    if (value !== undefined && typeof value !== "string") errors.push(invalid(field, metadata, `${name} must be a string`));
     else if (typeof value === "string" && (/[/%]/.test(value) || value === "." || value === ".."))
       errors.push(invalid(child(field, name), value, "may not contain '/' or '%', nor be '.' or '..'"));
   }

@@ -18,8 +18,14 @@ export interface CompiledRules {
   validate(object: unknown, old: unknown): readonly FieldError[];
 }
 
+interface Found {
+  readonly error: FieldError;
+  /** False for rules that look at the old value: nothing excuses them. */
+  readonly isExcusable: boolean;
+}
+
 interface RuleWalk {
-  readonly errors: FieldError[];
+  found: Found[];
   readonly path: PathSegment[];
   readonly budget: StepBudget;
 }
@@ -36,9 +42,9 @@ export function compileRules(schema: JsonSchema, isResource: boolean): CompiledR
   return {
     usesOldSelf: root.usesOldSelf,
     validate(object, old) {
-      const walk: RuleWalk = { errors: [], path: [], budget: { left: OBJECT_STEPS_MAX } };
+      const walk: RuleWalk = { found: [], path: [], budget: { left: OBJECT_STEPS_MAX } };
       root.run(object, old, walk);
-      return walk.errors;
+      return walk.found.map(({ error }) => error);
     },
   };
 }
@@ -54,7 +60,11 @@ function compileRuleNode(schema: JsonSchema, isResource: boolean): RuleNode | un
     run(value, old, walk) {
       // Rules see no null; and what did not change can break no rule but one that looks at the old value.
       if (value === null || value === undefined || (value === old && !usesOldSelf)) return;
+      const mark = walk.found.length;
       for (const node of nodes) node.run(value, old, walk);
+      // What is as it was may break newer rules, also below lists whose items have no old value of their own.
+      if (walk.found.length > mark && old !== undefined && sameValue(value, old))
+        walk.found = walk.found.filter((one, i) => i < mark || !one.isExcusable);
     },
   };
 }
@@ -120,13 +130,10 @@ function compileOwnRules(schema: JsonSchema, isResource: boolean): RuleNode | un
       programs ??= rules.map((rule) => scope.compile(rule));
       const self = scope.convert(value);
       const oldSelf = old === undefined || old === null ? undefined : scope.convert(old);
-      let unchanged: boolean | undefined;
       for (const program of programs) {
         if (program.usesOldSelf && oldSelf === undefined && program.rule.optionalOldSelf !== true) continue;
         const error = runRule(program, self, oldSelf, value, walk);
-        if (!error) continue;
-        unchanged ??= old !== undefined && sameValue(value, old);
-        if (!unchanged || program.usesOldSelf) walk.errors.push(error);
+        if (error) walk.found.push({ error, isExcusable: !program.usesOldSelf });
       }
     },
   };

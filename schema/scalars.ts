@@ -3,10 +3,10 @@
 // of a number format name no field.
 import type { JsonSchema } from "../api/meta/schema.ts";
 import { runeCount, sameValue } from "./equal.ts";
-import { invalid, notSupported, pathText, ROOT_FIELD, shown, tooLong, typeInvalid } from "./field.ts";
+import { invalid, notSupported, ROOT_FIELD, shown, tooLong, typeInvalid } from "./field.ts";
 import { formatCheck } from "./formats.ts";
 import { compilePattern } from "./re2.ts";
-import type { CheckWalk, TypedCheck } from "./validate.ts";
+import { type CheckWalk, fieldOf, type TypedCheck } from "./walk.ts";
 
 export function typeName(value: unknown): string {
   if (value === null) return "null";
@@ -26,16 +26,15 @@ export function compileString(schema: JsonSchema): TypedCheck<string> | undefine
   const checkText = (value: string, walk: CheckWalk): void => {
     // UTF-16 units are never fewer than characters, and at most twice as many.
     if (maxLength !== undefined && value.length > maxLength && runeCount(value) > maxLength)
-      walk.errors.push(tooLong(pathText(walk.path), maxLength));
+      walk.errors.push(tooLong(fieldOf(walk), maxLength));
     else if (minLength !== undefined && value.length < 2 * minLength && runeCount(value) < minLength)
-      walk.errors.push(invalid(pathText(walk.path), value, `should be at least ${minLength} chars long`));
-    else if (regexp !== undefined && !regexp.test(value))
-      walk.errors.push(invalid(pathText(walk.path), value, `should match '${pattern}'`));
+      walk.errors.push(invalid(fieldOf(walk), value, `should be at least ${minLength} chars long`));
+    else if (regexp !== undefined && !regexp.test(value)) walk.errors.push(invalid(fieldOf(walk), value, `should match '${pattern}'`));
   };
   return (value, walk) => {
     checkText(value, walk);
     if (fits !== undefined && !fits(value))
-      walk.errors.push(typeInvalid(pathText(walk.path), value, `must be of type ${format}: ${shown(value)}`));
+      walk.errors.push(typeInvalid(fieldOf(walk), value, `must be of type ${format}: ${shown(value)}`));
   };
 }
 
@@ -69,7 +68,7 @@ function rangeOf(schema: JsonSchema): NumberRange | undefined {
 
 function rangeError(schema: JsonSchema, what: string, walk: CheckWalk): void {
   const type = schema.format === undefined ? `${schema.type} (default format)` : `${schema.type} with format ${schema.format}`;
-  const field = walk.path.length === 0 ? "" : pathText(walk.path);
+  const field = walk.path.length === 0 ? "" : fieldOf(walk);
   walk.errors.push(invalid(ROOT_FIELD, "", `${what} value must be of type ${type} in ${field}`));
 }
 
@@ -101,7 +100,7 @@ function boundCheck(
   const detail = `should be ${isMaximum ? "less" : "greater"} than ${exclusive ? "" : "or equal to "}${bound}`;
   return (value, walk) => {
     const wrong = isMaximum ? above(value, bound, exclusive) : above(-value, -bound, exclusive);
-    if (wrong) walk.errors.push(invalid(pathText(walk.path), value, detail));
+    if (wrong) walk.errors.push(invalid(fieldOf(walk), value, detail));
   };
 }
 
@@ -115,13 +114,13 @@ const RATIO_TOLERANCE = 1e-9; // 0.3 / 0.1 is not 3 in binary
 function checkMultiple(value: number, factor: number, walk: CheckWalk): void {
   const step = Number.isInteger(value) ? Math.trunc(factor) : factor;
   if (step <= 0) {
-    walk.errors.push(invalid(pathText(walk.path), value, `factor MultipleOf declared for ${factor} must be positive`));
+    walk.errors.push(invalid(fieldOf(walk), value, `factor MultipleOf declared for ${factor} must be positive`));
     return;
   }
   const ratio = value / step;
   const off = Math.abs(ratio - Math.round(ratio));
   if (off > RATIO_TOLERANCE * Math.max(1, Math.abs(ratio)))
-    walk.errors.push(invalid(pathText(walk.path), value, `should be a multiple of ${factor}`));
+    walk.errors.push(invalid(fieldOf(walk), value, `should be a multiple of ${factor}`));
 }
 
 // ---- Enums
@@ -134,6 +133,6 @@ export function compileEnum(schema: JsonSchema): TypedCheck<unknown> | undefined
   return (value, walk) => {
     if (scalars.has(value) || others.some((other) => sameValue(other, value))) return;
     const texts = values.map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry)));
-    walk.errors.push(notSupported(pathText(walk.path), value, texts));
+    walk.errors.push(notSupported(fieldOf(walk), value, texts));
   };
 }

@@ -30,7 +30,7 @@ function invariants(schema: JsonSchema, level: Level, path: string, errors: Fiel
     errors.push(forbidden(child(path, "additionalProperties"), "must not be used at the root"));
   if (typeof schema.additionalProperties === "object")
     invariants(schema.additionalProperties, "field", child(path, "additionalProperties"), errors);
-  junctors(schema, path, errors);
+  junctors(judgedBranches(schema, path), errors);
   extensions(schema, path, errors);
   types(schema, level, path, errors);
   metaFields(schema, level, path, errors);
@@ -41,8 +41,6 @@ function extensions(schema: JsonSchema, path: string, errors: FieldError[]): voi
   for (const name of ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const) {
     if (schema[name] === true) errors.push(invalid(child(path, name), true, "must be false if x-kubernetes-int-or-string is true"));
   }
-  if (schema.type !== undefined)
-    errors.push(invalid(child(path, "type"), schema.type, "must be empty if x-kubernetes-int-or-string is true"));
 }
 
 function types(schema: JsonSchema, level: Level, path: string, errors: FieldError[]): void {
@@ -55,7 +53,7 @@ function types(schema: JsonSchema, level: Level, path: string, errors: FieldErro
   } else if (schema.type === undefined && !free) errors.push(required(field, TYPE_NEEDED[level]));
   if (embedded && schema.additionalProperties !== undefined)
     errors.push(forbidden(child(path, "additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"));
-  if (embedded && schema.properties === undefined && schema["x-kubernetes-preserve-unknown-fields"] !== true)
+  if (embedded && Object.keys(schema.properties ?? {}).length === 0 && schema["x-kubernetes-preserve-unknown-fields"] !== true)
     errors.push(
       required(
         child(path, "properties"),
@@ -80,7 +78,7 @@ function metaFields(schema: JsonSchema, level: Level, path: string, errors: Fiel
   const field = keyed(properties, "metadata");
   if (metadata.type !== "object") errors.push(invalid(child(field, "type"), metadata.type ?? "", "must be object"));
   if (level !== "root") return;
-  const { type: _type, default: _default, title: _title, description: _description, properties: names = {}, ...rest } = metadata;
+  const { type: _type, default: _default, properties: names = {}, ...rest } = metadata;
   const onlyNames = Object.keys(names).every((name) => name === "name" || name === "generateName");
   if (!onlyNames || Object.values(rest).some((value) => value !== undefined))
     errors.push(forbidden(field, "must not specify anything other than name and generateName, but metadata is implicitly specified"));
@@ -92,23 +90,26 @@ const INT_OR_STRING: readonly JsonSchema[] = [{ type: "integer" }, { type: "stri
 
 const isIntOrStringPattern = (schema: JsonSchema): boolean => sameValue(schema.anyOf, INT_OR_STRING);
 
-/** A junctor's branches; the usual ways to write int-or-string are left out, the only place where a type may stand. */
-function branchesOf(schema: JsonSchema, path: string): readonly (readonly [JsonSchema, string])[] {
-  const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
-  const branches: (readonly [JsonSchema, string])[] = [];
-  for (const [i, branch] of (schema.allOf ?? []).entries()) {
-    const skipped = isIntOrString && i === 0 && isIntOrStringPattern(branch);
-    branches.push([skipped ? { ...branch, anyOf: undefined } : branch, indexed(child(path, "allOf"), i)]);
+type Branch = readonly [schema: JsonSchema, path: string];
+
+function branchesOf(schema: JsonSchema, path: string): readonly Branch[] {
+  const branches: Branch[] = [];
+  for (const junctor of ["allOf", "oneOf", "anyOf"] as const) {
+    for (const [i, branch] of (schema[junctor] ?? []).entries()) branches.push([branch, indexed(child(path, junctor), i)]);
   }
-  for (const [i, branch] of (schema.oneOf ?? []).entries()) branches.push([branch, indexed(child(path, "oneOf"), i)]);
-  if (!(isIntOrString && isIntOrStringPattern(schema)))
-    for (const [i, branch] of (schema.anyOf ?? []).entries()) branches.push([branch, indexed(child(path, "anyOf"), i)]);
   if (schema.not) branches.push([schema.not, child(path, "not")]);
   return branches;
 }
 
-function junctors(schema: JsonSchema, path: string, errors: FieldError[]): void {
-  for (const [branch, branchPath] of branchesOf(schema, path)) nested(branch, branchPath, errors);
+/** Without the two usual ways to write int-or-string, the only places inside junctors where a type may stand. */
+function judgedBranches(schema: JsonSchema, path: string): readonly Branch[] {
+  const [first, ...others] = schema.allOf ?? [];
+  const allOf = first && isIntOrStringPattern(first) ? [{ ...first, anyOf: undefined }, ...others] : schema.allOf;
+  return branchesOf({ ...schema, allOf, ...(isIntOrStringPattern(schema) ? { anyOf: undefined } : {}) }, path);
+}
+
+function junctors(branches: readonly Branch[], errors: FieldError[]): void {
+  for (const [branch, branchPath] of branches) nested(branch, branchPath, errors);
 }
 
 const FORBIDDEN_NESTED = [
@@ -118,6 +119,7 @@ const FORBIDDEN_NESTED = [
   "title",
   "description",
   "nullable",
+  "externalDocs",
   "x-kubernetes-preserve-unknown-fields",
   "x-kubernetes-embedded-resource",
   "x-kubernetes-int-or-string",
@@ -128,7 +130,7 @@ const FORBIDDEN_NESTED = [
 ] as const;
 
 function nested(schema: JsonSchema, path: string, errors: FieldError[]): void {
-  junctors(schema, path, errors);
+  junctors(branchesOf(schema, path), errors);
   if (schema.items) nested(schema.items, child(path, "items"), errors);
   for (const [name, property] of Object.entries(schema.properties ?? {})) nested(property, keyed(child(path, "properties"), name), errors);
   for (const name of FORBIDDEN_NESTED) {

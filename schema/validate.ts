@@ -3,31 +3,14 @@
 // Source: kube-openapi's validator as kube-apiserver calls it; field names and reasons are its own, quirks included.
 import type { JsonSchema } from "../api/meta/schema.ts";
 import { isRecord, sameValue } from "./equal.ts";
-import { type FieldError, invalid, type PathSegment, pathText, required, ROOT_FIELD, shown, tooMany, typeInvalid } from "./field.ts";
+import { type FieldError, invalid, pathText, required, ROOT_FIELD, shown, tooMany, typeInvalid } from "./field.ts";
 import { compileListType, type Correlate, correlation } from "./list-type.ts";
 import { embeddedErrors } from "./object-meta.ts";
+import { type Check, type CheckWalk, fieldOf, newWalk, type TypedCheck } from "./walk.ts";
 import { compileEnum, compileNumber, compileString, typeName } from "./scalars.ts";
-
-export interface CheckWalk {
-  /** Errors of this walk, ratcheted where the old value is the same. */
-  errors: FieldError[];
-  /** Doubled list members: they stay out when the old object has any. */
-  readonly listErrors: FieldError[];
-  readonly path: PathSegment[];
-  /** How many nodes looked at something: of failing alternatives, the one that got furthest is reported. */
-  matches: number;
-}
-
-/** @param old the value of the stored object at the same place, undefined when there is none */
-export type Check = (value: unknown, old: unknown, walk: CheckWalk) => void;
-
-/** A check for values of one JavaScript type. */
-export type TypedCheck<T> = (value: T, walk: CheckWalk) => void;
 
 type Fields = Readonly<Record<string, unknown>>;
 type NodeCheck<T> = (value: T, old: unknown, walk: CheckWalk) => void;
-
-export const newWalk = (path: PathSegment[] = []): CheckWalk => ({ errors: [], listErrors: [], path, matches: 0 });
 
 /** @returns undefined when the schema accepts everything */
 export function compileCheck(schema: JsonSchema): Check | undefined {
@@ -72,7 +55,7 @@ function allowedTypes(schema: JsonSchema): Types | undefined {
 
 function checkType(types: Types, nullable: boolean, schema: JsonSchema, value: unknown, walk: CheckWalk): void {
   if (value === null || value === undefined) {
-    if (!nullable) walk.errors.push(typeInvalid(pathText(walk.path), "null", `must be of type ${types.text}: "null"`));
+    if (!nullable) walk.errors.push(typeInvalid(fieldOf(walk), "null", `must be of type ${types.text}: "null"`));
     return;
   }
   const found = typeName(value);
@@ -80,7 +63,7 @@ function checkType(types: Types, nullable: boolean, schema: JsonSchema, value: u
   // The real validator leaves strings and lists to the format, when there is one and the type is no number.
   const byFormat = schema.format !== undefined && (found === "string" || found === "array");
   if (byFormat && !types.names.has("number") && !types.names.has("integer")) return;
-  walk.errors.push(typeInvalid(pathText(walk.path), found, `must be of type ${types.text}: ${shown(found)}`));
+  walk.errors.push(typeInvalid(fieldOf(walk), found, `must be of type ${types.text}: ${shown(found)}`));
 }
 
 // ---- Objects
@@ -99,35 +82,39 @@ function compileObject(schema: JsonSchema): NodeCheck<Fields> | undefined {
   const counts = minProperties !== undefined || maxProperties !== undefined;
   if (fields.size === 0 && !additional && needs.length === 0 && !isEmbedded && !counts) return undefined;
 
-  return (value, old, walk) => {
-    if (isEmbedded) walk.errors.push(...embeddedErrors(value, textOf(walk)));
-    if (counts && !checkCount(value, minProperties, maxProperties, walk)) return;
-    const before = isRecord(old) ? old : undefined;
+  const checkFields = (value: Fields, before: Fields | undefined, walk: CheckWalk): void => {
     for (const key in value) {
-      const check = fields.get(key) ?? (named.has(key) ? undefined : additional);
+      const isField = named.has(key);
+      const check = isField ? fields.get(key) : additional;
       if (!check) continue;
-      walk.path.push(key);
+      walk.path.push(isField ? key : { key });
       check(value[key], before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined, walk);
       walk.path.pop();
     }
+  };
+
+  return (value, old, walk) => {
+    if (isEmbedded) walk.errors.push(...embeddedErrors(value, walk.path.length === 0 ? "" : pathText(walk.path)));
+    if (counts && !checkCount(value, minProperties, maxProperties, walk)) return;
+    checkFields(value, isRecord(old) ? old : undefined, walk);
     for (const key of needs) {
-      if (value[key] === undefined) walk.errors.push(required(pathText([...walk.path, key])));
+      if (value[key] === undefined) walk.errors.push(required(fieldOf(walk, key)));
     }
   };
 }
 
-const textOf = (walk: CheckWalk): string => (walk.path.length === 0 ? "" : pathText(walk.path));
+const textOf = (walk: CheckWalk): string => (walk.path.length === 0 ? "" : fieldOf(walk));
 
 /** @returns false when the count is wrong, and nothing else is looked at */
 function checkCount(value: Fields, min: number | undefined, max: number | undefined, walk: CheckWalk): boolean {
   let count = 0;
   for (const _ in value) count++;
   if (min !== undefined && count < min) {
-    walk.errors.push(invalid(pathText(walk.path), count, `should have at least ${min} properties`));
+    walk.errors.push(invalid(fieldOf(walk), count, `should have at least ${min} properties`));
     return false;
   }
   if (max !== undefined && count > max) {
-    walk.errors.push(invalid(pathText(walk.path), count, `should have at most ${max} properties`));
+    walk.errors.push(invalid(fieldOf(walk), count, `should have at most ${max} properties`));
     return false;
   }
   return true;
@@ -145,10 +132,10 @@ function compileList(schema: JsonSchema): NodeCheck<readonly unknown[]> | undefi
   return (value, old, walk) => {
     if (items) checkItems(items, value, correlate, old, walk);
     if (minItems !== undefined && value.length < minItems)
-      walk.errors.push(invalid(pathText(walk.path), value.length, `should have at least ${minItems} items`));
-    if (maxItems !== undefined && value.length > maxItems) walk.errors.push(tooMany(pathText(walk.path), value.length, maxItems));
+      walk.errors.push(invalid(fieldOf(walk), value.length, `should have at least ${minItems} items`));
+    if (maxItems !== undefined && value.length > maxItems) walk.errors.push(tooMany(fieldOf(walk), value.length, maxItems));
     if (uniqueItems === true && value.some((item, i) => value.findIndex((other) => sameValue(item, other)) < i))
-      walk.errors.push(invalid(pathText(walk.path), value.length, "shouldn't contain duplicates"));
+      walk.errors.push(invalid(fieldOf(walk), value.length, "shouldn't contain duplicates"));
     listType?.(value, walk);
   };
 }

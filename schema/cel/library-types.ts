@@ -5,7 +5,7 @@ import semver from "semver";
 import { formatCheck, isUri } from "../formats.ts";
 import { type Cidr, cidrText, containsCidr, containsIp, type Ip, ipText, isMappedIpv4, masked, parseCidr, parseIp } from "../ip.ts";
 import * as names from "../names.ts";
-import type { Register } from "./library.ts";
+import type { Register } from "./register.ts";
 import { asFloat, asInteger, compareQuantities, ofInteger, parseQuantity, Quantity } from "./quantity.ts";
 
 export function registerTypes(environment: Environment, register: Register): void {

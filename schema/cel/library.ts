@@ -5,6 +5,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import type { Duration } from "@marcbachmann/cel-js/evaluator";
 import { registerComprehensions } from "./comprehensions.ts";
 import { registerTypes } from "./library-types.ts";
+import { type Register, registrar } from "./register.ts";
 import * as strings from "./strings.ts";
 import { parseDuration } from "./value.ts";
 
@@ -31,16 +32,6 @@ export const RENAMED: ReadonlyMap<string, string> = new Map(
 const TIME = "google.protobuf.Timestamp";
 const SPAN = "google.protobuf.Duration";
 const GETTERS = ["getSeconds", "getMinutes", "getHours", "getMilliseconds"] as const;
-
-/** Registers a function whose arguments are what its signature says. */
-export type Register = (signature: string, handler: (...args: never[]) => unknown) => void;
-
-const registrar =
-  (environment: Environment): Register =>
-  (signature, handler) => {
-    // `async: false` keeps evaluation free of promises.
-    environment.registerFunction(signature, handler as never, { async: false } as never);
-  };
 
 /** All of it; clone it to add variables. */
 export function kubernetesEnvironment(): Environment {
