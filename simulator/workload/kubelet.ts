@@ -10,6 +10,8 @@ import type { Client, WatchHandle } from "../../runtime/client.ts";
 const PODS: Resource = resource("", "v1", "Pod", "pods");
 /** How long a Pod takes to end, milliseconds. */
 const TERMINATION_MS = 200;
+/** Between the end of a watch and the next one, milliseconds. */
+const REOPEN_MS = 100;
 
 export interface KubeletParts {
   readonly client: Client;
@@ -41,8 +43,8 @@ export function startKubelets({ client, clock, log, onGone }: KubeletParts): () 
     }
   };
 
-  void client
-    .watch(
+  const open = async (): Promise<void> => {
+    const opened = await client.watch(
       PODS,
       { sendInitialEvents: true, allowWatchBookmarks: true },
       {
@@ -53,15 +55,21 @@ export function startKubelets({ client, clock, log, onGone }: KubeletParts): () 
             if (!stopped) onGone(object);
           }
         },
-        end: (cause) => {
-          if (!stopped) log.error("the simulated kubelets lost their watch", { error: cause?.message });
-        },
+        // A server ends every watch after a while.
+        end: () => void (stopped || clock.after(REOPEN_MS, reopen)),
       },
-    )
-    .then((opened) => {
-      handle = opened;
-      if (stopped) opened.close();
+    );
+    handle = opened;
+    if (stopped) opened.close();
+  };
+  const reopen = (): void => {
+    if (stopped) return;
+    open().catch((e: unknown) => {
+      log.error("the simulated kubelets lost their watch", { error: String(e) });
+      clock.after(REOPEN_MS, reopen);
     });
+  };
+  reopen();
 
   return () => {
     stopped = true;
