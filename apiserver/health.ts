@@ -6,6 +6,10 @@ import type { PathHandler } from "./context.ts";
 export const VERSION = Object.freeze({
   major: "1",
   minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
   gitVersion: "v1.36.3",
   gitCommit: "",
   gitTreeState: "clean",

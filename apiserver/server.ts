@@ -12,6 +12,7 @@ import { ensureObjects, systemNamespaces } from "./bootstrap.ts";
 import type { PathHandler, ServerContext } from "./context.ts";
 import { healthPaths, VERSION } from "./health.ts";
 import type { ApiObject } from "./object.ts";
+import { createRequestMetrics, metricsPath } from "./metrics.ts";
 import { createRegistry, type Registry, type ResourceType } from "./registry.ts";
 import type { Core } from "./requests/call.ts";
 import { createFieldManagement } from "./requests/field-management.ts";
@@ -96,7 +97,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   core.authenticator = given(options.authenticator, core, nobody);
   core.authorizer = given(options.authorizer, core, allowAll);
   core.admission = given(options.admission, core, []);
-  const pipeline = { core, paths: [...healthPaths, ...(options.paths ?? [])] };
+  const metrics = createRequestMetrics();
+  const pipeline = { core, metrics, paths: [...healthPaths, metricsPath(metrics), ...(options.paths ?? [])] };
 
   const open = (types: readonly ResourceType[]): void => {
     for (const type of types) store.open(keyPrefix + type.storageKey);

@@ -29,7 +29,7 @@ interface Target {
 function callFor(core: Core, { type, namespace, name, verb }: Target, options: InternalWriteOptions): Call {
   const { group, version, plural } = type;
   const subresource = options.subresource ?? "";
-  const route = { path: "", isResource: true, group, version, resource: plural, namespace, name, subresource, rest: [] };
+  const route = { path: "", isResource: true, group, version, resource: plural, namespace, name, subresource, rest: [], watch: false };
   return {
     core,
     request: NO_REQUEST,

@@ -35,7 +35,7 @@ const refuse = (kind: string, causes: readonly StatusCause[]): void => {
 };
 
 const dryRunCauses = (values: readonly unknown[]): readonly StatusCause[] =>
-  values.filter((value) => value !== "All").map(() => fieldNotSupported("dryRun", values, ["All"]));
+  values.every((value) => value === "All") ? [] : [fieldNotSupported("dryRun", values, ["All"])];
 
 const isPrintable = (text: string): boolean => !/[\p{Cc}\p{Cs}\p{Co}\p{Cn}]/u.test(text);
 
@@ -50,12 +50,11 @@ export function managerOf(fieldManager: string, userAgent: string): string {
   return name === "" ? "unknown" : name;
 }
 
-function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
+/** As upstream reads flags of a query: given without a value is true, and so is anything but false and 0. */
+export function flagOf(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
-  if (value === null || value === "") return undefined;
-  if (["1", "t", "T", "true", "TRUE", "True"].includes(value)) return true;
-  if (["0", "f", "F", "false", "FALSE", "False"].includes(value)) return false;
-  throw badRequest(`strconv.ParseBool: parsing "${value}": invalid syntax in query parameter ${name}; use true or false`);
+  if (value === null) return undefined;
+  return value !== "0" && value.toLowerCase() !== "false";
 }
 
 /** A whole number from the query; undefined when absent or empty. Throws BadRequest. */
@@ -71,7 +70,7 @@ export function writeOptions(request: ApiRequest, query: URLSearchParams, kind: 
   const dryRun = query.getAll("dryRun");
   const given = query.get("fieldManager") ?? "";
   const fieldValidation = query.get("fieldValidation") ?? "";
-  const force = kind === "PatchOptions" ? booleanOf(query, "force") : undefined;
+  const force = kind === "PatchOptions" ? flagOf(query, "force") : undefined;
   const causes: StatusCause[] = [];
   if (apply && given === "") causes.push(fieldRequired("fieldManager", "is required for apply patch"));
   if (!apply && force !== undefined) causes.push(fieldForbidden("force", "may not be specified for non-apply patch"));
@@ -128,7 +127,7 @@ function rawDeleteOptions(request: ApiRequest, query: URLSearchParams): RawDelet
     ...(query.has("dryRun") ? { dryRun: query.getAll("dryRun") } : {}),
     gracePeriodSeconds: integerOf(query, "gracePeriodSeconds"),
     propagationPolicy: query.get("propagationPolicy") ?? undefined,
-    orphanDependents: booleanOf(query, "orphanDependents"),
+    orphanDependents: flagOf(query, "orphanDependents"),
   };
 }
 

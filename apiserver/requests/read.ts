@@ -47,7 +47,7 @@ export const refuseOptions = (causes: readonly StatusCause[]): void => {
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
 };
 
-export const RESOURCE_VERSION_MATCHES = ["Exact", "NotOlderThan"];
+const RESOURCE_VERSION_MATCHES = ["Exact", "NotOlderThan"];
 
 export function handleGet(call: Call): ApiResponse {
   const { core, type, route } = call;
@@ -89,8 +89,14 @@ interface Snapshot {
   readonly revision: number;
 }
 
-function checkListOptions(match: string, version: string, token: string): void {
-  if (match === "") return;
+function checkListOptions(match: string, version: string, token: string, sendInitialEvents: boolean): void {
+  const causes: StatusCause[] = [];
+  if (sendInitialEvents) causes.push(fieldForbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  if (match !== "") causes.push(...matchCauses(match, version, token));
+  refuseOptions(causes);
+}
+
+function matchCauses(match: string, version: string, token: string): readonly StatusCause[] {
   const causes: StatusCause[] = [];
   if (version === "")
     causes.push(fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
@@ -100,7 +106,7 @@ function checkListOptions(match: string, version: string, token: string): void {
   else if (match === "Exact" && version === "0") {
     causes.push(fieldForbidden("resourceVersionMatch", 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'));
   }
-  refuseOptions(causes);
+  return causes;
 }
 
 function snapshotAt(call: Call, revision: number, namespace: string | undefined): Snapshot {
@@ -116,7 +122,7 @@ function snapshotOf(call: Call, limit: number, token: Token | undefined, selecti
   const { core, type, query } = call;
   const match = query.get("resourceVersionMatch") ?? "";
   const version = query.get("resourceVersion") ?? "";
-  checkListOptions(match, version, query.get("continue") ?? "");
+  checkListOptions(match, version, query.get("continue") ?? "", query.has("sendInitialEvents"));
   const revision = revisionOf(version, badRequest);
   const namespace = selection.namespace !== "" ? selection.namespace : selection.fields.namespace;
   const scope = type.namespaced ? namespace : undefined;

@@ -1,7 +1,7 @@
 // From objects to answers: lists, partial metadata, tables, YAML, pretty JSON. Not here: sockets and gzip (real/).
 import { stringify } from "yaml";
 import type { ApiResponse } from "../../api/meta/transport.ts";
-import { formNotAcceptable, plainError } from "../errors.ts";
+import { badRequest, formNotAcceptable, plainError } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import { apiVersionOfType, type ResourceType } from "../registry.ts";
 import { tableOf } from "../table/index.ts";
@@ -70,11 +70,13 @@ export function answer(accept: Negotiated, status: number, object: object, heade
   return { kind: "object", status, headers: Object.keys(headers).length === 0 ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, object };
 }
 
-/** The table options of a request. */
-export const includeObjectOf = (query: URLSearchParams): "None" | "Metadata" | "Object" => {
-  const asked = query.get("includeObject");
-  return asked === "None" || asked === "Object" ? asked : "Metadata";
-};
+/** What each row of a table carries. Throws BadRequest. */
+export function includeObjectOf(query: URLSearchParams): "None" | "Metadata" | "Object" {
+  const asked = query.get("includeObject") ?? "";
+  if (asked === "") return "Metadata";
+  if (asked === "None" || asked === "Object" || asked === "Metadata") return asked;
+  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(asked)}; use None, Metadata or Object`);
+}
 
 export function answerObject(call: Call, status: number, object: ApiObject): ApiResponse {
   const { accept } = call;

@@ -14,6 +14,8 @@ export interface Route {
   readonly subresource: string;
   /** A path below a subresource: no resource answers it. */
   readonly rest: readonly string[];
+  /** The old form of a watch: `/api/v1/watch/...`. */
+  readonly watch: boolean;
 }
 
 const elsewhere = (path: string): Route => ({
@@ -26,6 +28,7 @@ const elsewhere = (path: string): Route => ({
   name: "",
   subresource: "",
   rest: [],
+  watch: false,
 });
 
 // Below namespaces/NAME these are not resources of the namespace but subresources of the namespace object.
@@ -46,14 +49,17 @@ function splitPath(path: string): readonly string[] | undefined {
   return parts;
 }
 
-function resourceParts(parts: readonly string[]): Pick<Route, "namespace" | "resource" | "name" | "subresource" | "rest"> {
+type Parts = Pick<Route, "namespace" | "resource" | "name" | "subresource" | "rest" | "watch">;
+
+function resourceParts(parts: readonly string[]): Parts {
   const [first = "", second = "", third] = parts;
+  if (first === "watch" && second !== "") return { ...resourceParts(parts.slice(1)), watch: true };
   if (first === "namespaces" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third)) {
-    return { namespace: second, resource: third, name: parts[3] ?? "", subresource: parts[4] ?? "", rest: parts.slice(5) };
+    return { namespace: second, resource: third, name: parts[3] ?? "", subresource: parts[4] ?? "", rest: parts.slice(5), watch: false };
   }
   // The namespace object itself lives in no namespace, but authorization asks by its name.
   const namespace = first === "namespaces" ? second : "";
-  return { namespace, resource: first, name: second, subresource: third ?? "", rest: parts.slice(3) };
+  return { namespace, resource: first, name: second, subresource: third ?? "", rest: parts.slice(3), watch: false };
 }
 
 /** @returns undefined for a path that cannot be decoded, has an empty part inside, or a part with a slash in it */
@@ -93,7 +99,8 @@ export function verbOf(method: string, route: Route, watch: boolean): string | u
   }
 }
 
-export function requestInfo(method: string, route: Route, watch: boolean): RequestInfo {
+/** @param selectedName the one name that a field selector of a collection names: rights may be given by it */
+export function requestInfo(method: string, route: Route, watch: boolean, selectedName = ""): RequestInfo {
   return {
     isResource: route.isResource,
     verb: route.isResource ? (verbOf(method, route, watch) ?? "") : method.toLowerCase(),
@@ -103,6 +110,6 @@ export function requestInfo(method: string, route: Route, watch: boolean): Reque
     resource: route.resource,
     subresource: route.subresource,
     namespace: route.namespace,
-    name: route.name,
+    name: route.name === "" ? selectedName : route.name,
   };
 }

@@ -4,8 +4,8 @@ import type { StatusCause } from "../../api/meta/status.ts";
 import type { ApiResponse, WatchEvent, WatchSink } from "../../api/meta/transport.ts";
 import { fieldForbidden, fieldNotSupported, notAcceptable, plainError, resourceVersionTooLarge, tooOld } from "../errors.ts";
 import type { Call, Core } from "../requests/call.ts";
-import { integerOf } from "../requests/options.ts";
-import { RESOURCE_VERSION_MATCHES, refuseOptions, revisionOf, type Selection, selectionOf } from "../requests/read.ts";
+import { flagOf, integerOf } from "../requests/options.ts";
+import { refuseOptions, revisionOf, type Selection, selectionOf } from "../requests/read.ts";
 import { includeObjectOf, warningHeaders } from "../requests/respond.ts";
 import { changeIn, entryObject, resourceOf } from "../requests/storage.ts";
 import type { Change } from "../store/store.ts";
@@ -40,31 +40,27 @@ function startOf(call: Call): Start {
   const { query, core } = call;
   const text = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
-  const send = query.get("sendInitialEvents");
+  const send = flagOf(query, "sendInitialEvents");
   const bookmarks = wantsBookmarks(query);
   const causes: StatusCause[] = [];
-  if (send === null) {
-    if (match !== "")
-      causes.push(
-        fieldForbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
-      );
-  } else if (match === "")
-    causes.push(fieldForbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-  else if (match !== "NotOlderThan") causes.push(fieldNotSupported("resourceVersionMatch", match, RESOURCE_VERSION_MATCHES.slice(1)));
-  if (query.get("continue")) causes.push(fieldForbidden("continue", "continue is forbidden for watch"));
-  if (send !== null && isTrue(send) && !bookmarks)
-    causes.push(fieldForbidden("sendInitialEvents", "sendInitialEvents requires allowWatchBookmarks"));
+  const refuseMatch = (why: string): void => void causes.push(fieldForbidden("resourceVersionMatch", why));
+  if (send !== undefined && match !== "NotOlderThan")
+    refuseMatch("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (match !== "") {
+    if (send === undefined) refuseMatch("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    if (match !== "NotOlderThan") causes.push(fieldNotSupported("resourceVersionMatch", match, ["NotOlderThan"]));
+    if (query.get("continue")) refuseMatch("resourceVersionMatch is forbidden when continue is provided");
+  }
   refuseOptions(causes);
   const revision = revisionOf(text, plainError);
   const current = core.store.revision();
   if (revision !== undefined && revision > current) throw resourceVersionTooLarge(revision, current);
   const fromNothing = revision === undefined || revision === 0;
-  const initial = send === null ? fromNothing : isTrue(send);
+  const initial = send ?? fromNothing;
   return { initial, marked: initial && bookmarks, after: fromNothing ? current : revision };
 }
 
-const isTrue = (text: string): boolean => text === "true" || text === "1";
-const wantsBookmarks = (query: URLSearchParams): boolean => isTrue(query.get("allowWatchBookmarks") ?? "");
+const wantsBookmarks = (query: URLSearchParams): boolean => flagOf(query, "allowWatchBookmarks") ?? false;
 
 const encoders = new WeakMap<object, EncodeOnce>();
 
