@@ -44,10 +44,25 @@ function shorten(value: bigint, base: bigint, stepsMax: number): [bigint, number
   return [rest, steps];
 }
 
+// The same few quantities stand in thousands of objects, and each is read at every write.
+const KNOWN_MAX = 4_096;
+const known = new Map<string, string>();
+
 /** @returns the canonical text; undefined when `value` is no quantity */
 export function canonicalQuantity(value: string | number): string | undefined {
   const text = typeof value === "number" ? String(value) : value.trim();
   if (PLAIN.test(text)) return text;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const canonical = canonicalText(text);
+  if (canonical !== undefined) {
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(text, canonical);
+  }
+  return canonical;
+}
+
+function canonicalText(text: string): string | undefined {
   const parsed = parse(text);
   if (!parsed) return undefined;
   const { nano, form } = parsed;
