@@ -12,20 +12,22 @@ const matches =
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-export function isDate(text: string): boolean {
-  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (!found) return false;
-  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
+function isDay(year: number, month: number, day: number): boolean {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 && !leap ? 28 : (DAYS[month - 1] ?? 0);
   return day >= 1 && day <= days;
 }
 
+export function isDate(text: string): boolean {
+  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return found !== null && isDay(Number(found[1]), Number(found[2]), Number(found[3]));
+}
+
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})t(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-]\d{2}:\d{2})$/i;
+
 export function isDateTime(text: string): boolean {
-  const at = text.search(/t/i);
-  if (at < 0 || !isDate(text.slice(0, at))) return false;
-  const found = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:z|[+-]\d{2}:\d{2})$/i.exec(text.slice(at + 1));
-  return found !== null && Number(found[1]) <= 23 && Number(found[2]) <= 59 && Number(found[3]) <= 59;
+  const found = DATE_TIME.exec(text);
+  return found !== null && isDay(Number(found[1]), Number(found[2]), Number(found[3]));
 }
 
 const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;

@@ -69,25 +69,23 @@ function checkType(types: Types, nullable: boolean, schema: JsonSchema, value: u
 // ---- Objects
 
 function compileObject(schema: JsonSchema): NodeCheck<Fields> | undefined {
-  const fields = new Map<string, Check>();
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const check = compileCheck(property);
-    if (check) fields.set(name, check);
-  }
-  const named = new Set(Object.keys(schema.properties ?? {}));
+  // Null: a field that accepts everything.
+  const fields = new Map<string, Check | null>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) fields.set(name, compileCheck(property) ?? null);
+  const checksFields = [...fields.values()].some((check) => check !== null);
   const additional = typeof schema.additionalProperties === "object" ? compileCheck(schema.additionalProperties) : undefined;
   const needs = schema.required ?? [];
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
   const { minProperties, maxProperties } = schema;
   const counts = minProperties !== undefined || maxProperties !== undefined;
-  if (fields.size === 0 && !additional && needs.length === 0 && !isEmbedded && !counts) return undefined;
+  if (!checksFields && !additional && needs.length === 0 && !isEmbedded && !counts) return undefined;
 
   const checkFields = (value: Fields, before: Fields | undefined, walk: CheckWalk): void => {
     for (const key in value) {
-      const isField = named.has(key);
-      const check = isField ? fields.get(key) : additional;
+      const field = fields.get(key);
+      const check = field === undefined ? additional : field;
       if (!check) continue;
-      walk.path.push(isField ? key : { key });
+      walk.path.push(field === undefined ? { key } : key);
       check(value[key], before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined, walk);
       walk.path.pop();
     }
