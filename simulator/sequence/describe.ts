@@ -89,8 +89,21 @@ function fields(path: string, before: unknown, after: unknown): readonly string[
   return [`${path}=${shown(after)}`];
 }
 
+// Counters and copies that follow from what other lines tell.
+const FOLLOWS = /^status\.(observedGeneration|lastUpdated|selector|versions|version|labelSelector)=/;
+/** Kinds whose objects are large and mostly of no interest: only these facts are told. */
+const TOLD: Readonly<Record<string, RegExp>> = {
+  Node: /^([+-]?(label|annotation) (node-role|owner-)|spec\.|Ready=|status\.nodeInfo\.kubeletVersion|deleting)/,
+  Pod: /^(spec\.nodeName|Ready=|deleting)/,
+};
+
 /** @param before absent for a new object  @returns facts in a fixed order; empty when nothing worth telling changed */
 export function describeChange(before: KubeObject | undefined, after: KubeObject): readonly string[] {
+  const told = TOLD[after.kind];
+  return changes(before, after).filter((fact) => !FOLLOWS.test(fact) && (told === undefined || told.test(fact)));
+}
+
+function changes(before: KubeObject | undefined, after: KubeObject): readonly string[] {
   const [old, now] = [(before ?? {}) as Plain, after as unknown as Plain];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((n) => !SILENT_FIELDS.has(n)).sort();
   return [

@@ -1,5 +1,6 @@
 // The log of a simulation: every write and every hook call, one line each, in order. Two runs of one seed give the same bytes.
 // Here: recording transports and the form of a line. Not here: what a change means (describe.ts), files (test/).
+import type { KubeEvent } from "../../api/core/index.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
 import type { ApiRequest, ApiResponse, Transport } from "../../api/meta/transport.ts";
 import type { HookTransport } from "../../hooks/transport.ts";
@@ -22,8 +23,6 @@ const PATCHES: Readonly<Record<string, string>> = {
   "application/strategic-merge-patch+json": "strategic",
   "application/json-patch+json": "json-patch",
 };
-// Of interest to nobody who reads about machines.
-const QUIET_KINDS = new Set(["Event", "Lease"]);
 const SUBRESOURCE = /\/(status|scale|eviction|finalize|token)$/;
 
 const verbOf = (r: ApiRequest): string =>
@@ -31,6 +30,8 @@ const verbOf = (r: ApiRequest): string =>
 
 const isObject = (value: unknown): value is KubeObject =>
   typeof value === "object" && value !== null && "metadata" in value && "kind" in value;
+const eventText = ({ involvedObject: { kind, name }, reason, message, type, count }: KubeEvent): string =>
+  `Event ${type === "Warning" ? "warning " : ""}${kind} ${name}: ${reason}${(count ?? 1) > 1 ? ` x${count}` : ""} (${(message ?? "").replaceAll("\n", " ")})`;
 const nameOf = (o: KubeObject): string => `${o.kind} ${o.metadata.name ?? ""}`;
 
 export function sequenceLog(clock: Clock, startMs: number): SequenceLog {
@@ -41,27 +42,34 @@ export function sequenceLog(clock: Clock, startMs: number): SequenceLog {
 
   const write = (request: ApiRequest, response: ApiResponse, place: string): void => {
     const query = new URLSearchParams(request.query);
-    const who = `${place}${query.get("fieldManager") ?? request.user?.username ?? "-"}`;
+    const dryRun = query.get("dryRun") !== null;
     const subresource = SUBRESOURCE.exec(request.path)?.[1];
-    const verb = `${verbOf(request)}${subresource ? `/${subresource}` : ""}${query.get("dryRun") ? " (dry run)" : ""}`;
+    const verb = `${verbOf(request)}${subresource ? `/${subresource}` : ""}${dryRun ? " (dry run)" : ""}`.padEnd(16);
+    const who = `${place}${query.get("fieldManager") ?? request.user?.username ?? "-"}`;
     const answer = response.kind === "object" ? response.object : undefined;
     if (response.status >= 400) {
-      const status = answer as { reason?: string; message?: string } | undefined;
-      add(who, `${verb.padEnd(16)} ${request.path} refused: ${response.status} ${status?.reason ?? ""}`);
-      return;
+      add(
+        who,
+        `${verb} ${request.path.split("/").slice(-2).join("/")} refused: ${response.status} ${(answer as { reason?: string } | undefined)?.reason ?? ""}`,
+      );
+    } else if (!isObject(answer) || answer.kind === "Status" || request.method === "DELETE") {
+      add(who, `${verb} ${request.path.split("/").slice(-2).join("/")}`);
+    } else {
+      add(who, `${verb} ${told(answer, place, dryRun)}`);
     }
-    if (!isObject(answer) || answer.kind === "Status" || request.method === "DELETE") {
-      add(who, `${verb.padEnd(16)} ${request.path.split("/").slice(-2).join("/")}`);
-      return;
-    }
-    if (QUIET_KINDS.has(answer.kind)) return;
-    const id = `${place}${answer.kind}/${answer.metadata.namespace ?? ""}/${answer.metadata.name}`;
+  };
+
+  /** The object, its version and what this write changed about it. */
+  const told = (object: KubeObject, place: string, dryRun: boolean): string => {
+    const version = `rv=${object.metadata.resourceVersion ?? "-"}`;
+    if (object.kind === "Event") return `${eventText(object as KubeEvent)} ${version}`;
+    const id = `${place}${object.kind}/${object.metadata.namespace ?? ""}/${object.metadata.name}`;
     const before = known.get(id);
-    const isDryRun = query.get("dryRun") !== null;
-    if (!isDryRun) known.set(id, answer);
-    const same = before?.metadata.resourceVersion === answer.metadata.resourceVersion && before?.metadata.uid === answer.metadata.uid;
-    const facts = isDryRun ? "" : same ? "nothing changed" : describeChange(before, answer).join("; ");
-    add(who, `${verb.padEnd(16)} ${nameOf(answer)} rv=${answer.metadata.resourceVersion ?? "-"}${facts ? `: ${facts}` : ""}`);
+    if (dryRun) return `${nameOf(object)} ${version}`;
+    known.set(id, object);
+    const unchanged = before?.metadata.resourceVersion === object.metadata.resourceVersion && before?.metadata.uid === object.metadata.uid;
+    const facts = unchanged ? "nothing changed" : describeChange(before, object).join("; ");
+    return `${nameOf(object)} ${version}${facts ? `: ${facts}` : ""}`;
   };
 
   return {
