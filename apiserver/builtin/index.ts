@@ -33,8 +33,6 @@ import { bindingHandler } from "./strategies/pod.ts";
 import { type TokenIssuer, tokenHandler } from "./token.ts";
 import { createTypeSet } from "./types.ts";
 
-export type { IssuedToken, TokenClaims, TokenIssuer } from "./token.ts";
-
 export interface BuiltinOptions {
   /** Signs service account tokens; without it serviceaccounts/token does not exist. */
   readonly issueToken?: TokenIssuer;

@@ -17,7 +17,7 @@ export interface TokenClaims {
   readonly bound?: { readonly kind: string; readonly name: string; readonly uid: string };
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly token: string;
   readonly audiences: readonly string[];
 }

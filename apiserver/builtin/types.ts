@@ -15,9 +15,9 @@ export type FieldType =
   | { readonly is: "type"; readonly key: string; readonly loose: boolean };
 
 /** always: written with its zero value when unset; null: written as null when unset; given: as given; nonzero: left out when zero. */
-export type Presence = "always" | "null" | "given" | "nonzero";
+type Presence = "always" | "null" | "given" | "nonzero";
 
-export interface ListFacts {
+interface ListFacts {
   readonly listType: "map" | "set" | "atomic";
   readonly mapKeys: readonly string[];
   readonly patchStrategy?: "merge" | "replace" | "retainKeys" | "merge,retainKeys";

@@ -7,9 +7,7 @@ import type { PrinterColumn, ResourceType } from "../registry.ts";
 import { CREATED, NAME } from "./columns.ts";
 import { customColumns } from "./custom.ts";
 
-export { type CrdColumn, customColumns } from "./custom.ts";
-
-export interface TableColumn {
+interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly format: string;
@@ -17,7 +15,7 @@ export interface TableColumn {
   readonly priority: number;
 }
 
-export interface TableRow {
+interface TableRow {
   readonly cells: readonly Json[];
   readonly object: object | null;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "@jest/globals";
 import { builtinTypes } from "../builtin/index.ts";
 import type { ApiObject } from "../object.ts";
 import type { ResourceType } from "../registry.ts";
-import { customColumns, tableOf } from "./index.ts";
+import { customColumns } from "./custom.ts";
+import { tableOf } from "./index.ts";
 
 const types = builtinTypes();
 const typeOf = (kind: string): ResourceType => types.find((t) => t.kind === kind) as ResourceType;
