@@ -85,7 +85,7 @@ function openApiErrors(schema: JsonSchema, path: string, errors: FieldError[]): 
 }
 
 /** All schemas right below one, with their paths. */
-export function* parts(schema: JsonSchema, path: string): Generator<readonly [JsonSchema, string]> {
+function* parts(schema: JsonSchema, path: string): Generator<readonly [JsonSchema, string]> {
   for (const [name, property] of Object.entries(schema.properties ?? {})) yield [property, keyed(child(path, "properties"), name)];
   if (typeof schema.additionalProperties === "object") yield [schema.additionalProperties, child(path, "additionalProperties")];
   if (schema.items && !Array.isArray(schema.items)) yield [schema.items, child(path, "items")];

@@ -18,14 +18,14 @@ function isDay(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= days;
 }
 
-export function isDate(text: string): boolean {
+function isDate(text: string): boolean {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   return found !== null && isDay(Number(found[1]), Number(found[2]), Number(found[3]));
 }
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})t(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-]\d{2}:\d{2})$/i;
 
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   const found = DATE_TIME.exec(text);
   return found !== null && isDay(Number(found[1]), Number(found[2]), Number(found[3]));
 }
@@ -33,7 +33,6 @@ export function isDateTime(text: string): boolean {
 const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const WORD_DURATION =
   /^(?:\d+\s*(?:ns|nanos?|us|µs|micros?|ms|millis?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)\s*)+$/i;
-export const isGoDuration = matches(GO_DURATION);
 const isDuration: FormatCheck = (text) => GO_DURATION.test(text) || WORD_DURATION.test(text);
 
 /** As Go's url.ParseRequestURI: an absolute URI or an absolute path. */

@@ -21,7 +21,7 @@ const POSIX: Readonly<Record<string, string>> = {
 const SPACE = "\\t\\n\\f\\r ";
 const REPEAT_MAX = 1000; // RE2 refuses more
 
-export class PatternError extends Error {
+class PatternError extends Error {
   readonly code = "PatternError";
 }
 

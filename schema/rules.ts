@@ -162,7 +162,7 @@ function runRule(program: RuleProgram, self: unknown, oldSelf: unknown, value: u
   return failure(rule, messageOf(program, variables, walk.budget), value, pathText([...walk.path, ...program.fieldPath]));
 }
 
-export const textOf = (error: unknown): string => {
+const textOf = (error: unknown): string => {
   const { summary, message } = error as { summary?: string; message?: string };
   return summary ?? message ?? String(error);
 };

@@ -75,7 +75,7 @@ function tidy(names: CrdNames): CrdNames {
 const APPROVED = "api-approved.kubernetes.io";
 
 /** Groups that only the community gives names in. */
-export const isProtectedGroup = (group: string): boolean =>
+const isProtectedGroup = (group: string): boolean =>
   group === "k8s.io" || group === "kubernetes.io" || group.endsWith(".k8s.io") || group.endsWith(".kubernetes.io");
 
 /** @returns undefined for a group that needs no approval */

@@ -106,6 +106,13 @@ describe("a CRD", () => {
     ]);
   });
 
+  it("says that conversion webhooks are not called", async () => {
+    const s = await start();
+    const webhook = { clientConfig: { url: "https://x.ex.com" }, conversionReviewVersions: ["v1"] };
+    const answer = await s.call("POST", CRDS, crd(WIDGET, [version("v1")], { conversion: { strategy: "Webhook", webhook } }));
+    expect([answer.status, answer.headers.warning]).toEqual([201, expect.stringContaining("conversion webhooks are not called")]);
+  });
+
   it("warns of a deprecated version", async () => {
     const s = await start();
     await ensureCrds(s.server, [crd(WIDGET, [version("v1", { deprecated: true })])] as never);

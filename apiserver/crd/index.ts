@@ -4,9 +4,7 @@ import { type ApiObject, sameJson } from "../object.ts";
 import { crdControllerOf, startCrdController } from "./controller.ts";
 import { CRD } from "./definition.ts";
 
-export { startCrdController } from "./controller.ts";
 export { crdStrategy } from "./strategy.ts";
-export { typesOf } from "./types.ts";
 
 /** For the list of background controllers; belongs to every server, also to one without other controllers. */
 export const crdController = (server: ServerContext): (() => void) => startCrdController(server).stop;

@@ -25,7 +25,11 @@ export const crdStrategy: Strategy = {
     status: { acceptedNames: { kind: "", plural: "" }, conditions: null, storedVersions: storageVersions(crd) },
   }),
   prepareForUpdate: (crd, _old, { subresource }) => (subresource === "status" ? crd : withStoredVersions(crd)),
-  validate: (crd) => crdCauses(crd),
+  validate(crd, { warn }) {
+    if (specOf(crd).conversion?.strategy === "Webhook")
+      warn("conversion webhooks are not called by this server: all versions of an object differ in apiVersion only");
+    return crdCauses(crd);
+  },
   validateUpdate: (crd, old, { subresource }) => (subresource === "status" ? crdStatusCauses(crd) : crdUpdateCauses(crd, old)),
   finalizersOnDelete: (crd) => (crd.metadata.deletionTimestamp === undefined ? [CLEANUP_FINALIZER] : []),
   keepOnDelete(crd, { nowMs }) {

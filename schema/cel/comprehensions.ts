@@ -3,7 +3,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 
 /** The parts of the core library that its types leave out: what a macro is handed. */
-export interface Node {
+interface Node {
   readonly op: string;
   readonly args: unknown;
 }

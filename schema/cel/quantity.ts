@@ -41,7 +41,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return new Quantity(sign === "-" ? -nanos : nanos);
 }
 
-export const isWhole = (q: Quantity): boolean => q.nanos % NANO === 0n;
+const isWhole = (q: Quantity): boolean => q.nanos % NANO === 0n;
 /** The whole number, undefined when it is none or does not fit in 64 bits. */
 export function asInteger(q: Quantity): bigint | undefined {
   const value = q.nanos / NANO;

@@ -58,7 +58,6 @@ export function split(text: string, by: string, limit = -1n): string[] {
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase());
 export const upperAscii = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase());
 export const reverse = (text: string): string => points(text).reverse().join("");
-export const quote = (text: string): string => JSON.stringify(text);
 
 const PATTERNS_MAX = 200; // patterns are mostly literals of rules; computed ones must not pile up
 
