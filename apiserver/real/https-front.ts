@@ -215,31 +215,42 @@ export function listen(options: FrontOptions): Promise<Front> {
     };
   };
 
+  const answerTo = async (request: Request, signal: AbortSignal): Promise<ApiResponse> => {
+    const url = request.url ?? "/";
+    if (url.length > URL_LENGTH_MAX) throw badRequest(`the URL is longer than ${URL_LENGTH_MAX} characters`);
+    const user = userOf(request);
+    const body = isRead(request.method ?? "GET") ? undefined : await readBody(request);
+    const answer = handle(apiRequest(request, user, body, signal));
+    return isLongRunning(url) ? answer : withinTime(answer);
+  };
+
+  const send = (request: Request, response: Response, result: ApiResponse): Promise<void> | void => {
+    if (response.destroyed) return;
+    if (result.kind === "upgrade")
+      throw badRequest("this request needs a connection that can be upgraded: HTTP/1.1 with Connection: Upgrade");
+    if (result.kind !== "watch") return sendBytes(request, response, result);
+    setHeaders(response, result.headers);
+    serveWatch(response, result);
+  };
+
+  const sendFault = async (request: Request, response: Response, error: unknown): Promise<void> => {
+    if (response.destroyed) return;
+    if ((error as { status?: unknown }).status === undefined) {
+      log.error("fault in the HTTPS front", { error: String((error as Error).stack ?? error) });
+    }
+    if (response.headersSent) response.destroy();
+    else await sendBytes(request, response, errorAnswer(error)).catch(() => response.destroy());
+  };
+
   const serve = async (request: Request, response: Response): Promise<void> => {
     const abort = new AbortController();
     response.on("close", () => abort.abort());
     let release = (): void => {};
     try {
-      if ((request.url ?? "").length > URL_LENGTH_MAX) throw badRequest(`the URL is longer than ${URL_LENGTH_MAX} characters`);
       release = takeSlot(request);
-      const user = userOf(request);
-      const method = request.method ?? "GET";
-      const body = isRead(method) ? undefined : await readBody(request);
-      const answer = handle(apiRequest(request, user, body, abort.signal));
-      const result = await (isLongRunning(request.url ?? "") ? answer : withinTime(answer));
-      if (response.destroyed) return;
-      if (result.kind === "watch") {
-        setHeaders(response, result.headers);
-        serveWatch(response, result);
-      } else if (result.kind === "upgrade")
-        throw badRequest("you must upgrade the connection of this request: use HTTP/1.1 with Connection: Upgrade");
-      else await sendBytes(request, response, result);
+      await send(request, response, await answerTo(request, abort.signal));
     } catch (error) {
-      if (response.destroyed) return;
-      if ((error as { status?: unknown }).status === undefined)
-        log.error("fault in the HTTPS front", { error: String((error as Error).stack ?? error) });
-      if (response.headersSent) response.destroy();
-      else await sendBytes(request, response, errorAnswer(error)).catch(() => response.destroy());
+      await sendFault(request, response, error);
     } finally {
       release();
     }
