@@ -90,6 +90,7 @@ describe("what rules can say", () => {
     "isURL('/abs') && !isURL('no') && semver('1.2.3').isLessThan(semver('1.10.0')) && isSemver('1.0.0-rc.1') && !isSemver('v1.0.0') && isSemver('v1.0', true)",
     "!format.dns1123Label().validate('a-b').hasValue() && format.named('dns1123Label').value().validate('A_b').hasValue()",
     "'%s is %d of %.2f'.format([dyn('x'), dyn(3), dyn(2.5)]) == 'x is 3 of 2.50'",
+    `strings.quote("a b") == "\\"a b\\""`,
     "[1, 2].exists(x, x / 0 == 1 || x == 2)",
   ];
   it.each(truths)("%s", (rule) => expect(errors({ ...SPEC, "x-kubernetes-validations": [{ rule }] }, value)).toEqual([]));

@@ -163,7 +163,8 @@ describe("deletion", () => {
     await s.call("DELETE", `${CRDS}/widgets.ex.com`);
     await s.settle();
     expect(conditions(await s.call("GET", `${CRDS}/widgets.ex.com`)).at(-1)).toBe("Terminating=True InstanceDeletionInProgress");
-    expect((await s.call("POST", "/apis/ex.com/v1/widgets", widget("x"))).status).toBe(405);
+    const refused = await s.call("POST", "/apis/ex.com/v1/widgets", widget("x"));
+    expect([refused.status, refused.body.details]).toEqual([405, { group: "ex.com", kind: "widgets" }]);
     await s.call("PATCH", "/apis/ex.com/v1/widgets/w", { metadata: { finalizers: null } }, MERGE);
     await s.settle();
     expect((await s.call("GET", `${CRDS}/widgets.ex.com`)).status).toBe(404);

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse, UserInfo } from "../../api/meta/transport
 import { impersonated, impersonates } from "../auth/impersonation.ts";
 import { ANONYMOUS } from "../auth-seam.ts";
 import type { PathHandler } from "../context.ts";
-import { methodNotAllowed, noSuchResource, unauthorized } from "../errors.ts";
+import { methodNotAllowed, methodNotSupported, noSuchResource, unauthorized } from "../errors.ts";
 import type { RequestMetrics } from "../metrics.ts";
 import type { ResourceType } from "../registry.ts";
 import { handleWatch } from "../watch/watch.ts";
@@ -106,7 +106,8 @@ function checkVerb(type: ResourceType, route: Route, verb: string): void {
     if (verb !== "create") throw methodNotAllowed();
     return;
   }
-  if (!(type.verbs as readonly string[]).includes(verb)) throw methodNotAllowed();
+  // A custom resource lacks a verb only while its definition goes.
+  if (!(type.verbs as readonly string[]).includes(verb)) throw type.custom ? methodNotSupported(type, verb) : methodNotAllowed();
   const one = route.name !== "";
   const wantsOne = verb === "get" || verb === "update" || verb === "patch" || verb === "delete";
   if (wantsOne !== one) throw methodNotAllowed();

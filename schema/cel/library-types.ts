@@ -14,6 +14,7 @@ export function registerTypes(environment: Environment, register: Register): voi
   registerUrls(environment, register);
   registerVersions(environment, register);
   registerFormats(environment, register);
+  register(`${namespace(environment, "strings")}.quote(string): string`, (_: unknown, text: string) => JSON.stringify(text));
 }
 
 /** A namespace such as `ip` in `ip.isCanonical(...)`: a constant whose type carries functions. */
