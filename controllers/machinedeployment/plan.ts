@@ -23,6 +23,8 @@ export interface SetView {
 export interface OldSetView extends SetView {
   /** False: never asked about, its machines are replaced. */
   readonly inPlaceEligible: boolean;
+  /** Its machines in the cache of Machines: one that has just come may not be in its counters. Absent = `current`. */
+  readonly machines?: number;
 }
 
 /** The new set, and what is left of a time when it was an old one. */
@@ -170,7 +172,7 @@ function takeBack({ newSet, replicas, inPlace }: RolloutView, fresh: number): { 
 /** Old sets with machines, as long as the new set still has to grow. */
 function questionable({ view, oldSets, countedReplicas }: Draft): readonly OldSetView[] {
   if (!view.inPlace || countedReplicas >= view.replicas) return [];
-  return oldSets.filter((set) => set.current > 0 && set.inPlaceEligible);
+  return oldSets.filter((set) => Math.max(set.current, set.machines ?? 0) > 0 && set.inPlaceEligible);
 }
 
 function openQuestions(draft: Draft): readonly string[] {

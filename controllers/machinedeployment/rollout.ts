@@ -98,7 +98,7 @@ function assertTemplates(view: DeploymentView): void {
 
 function onDelete(view: DeploymentView, choice: Choice<Candidate>, identity: SetIdentity): RolloutPlan {
   const newSet = choice.newSet ? setView(choice.newSet.set) : absentSetView(identity.name, view.nowMs);
-  return planOnDelete({ replicas: replicasOf(view), newSet, oldSets: oldSetViews(choice) });
+  return planOnDelete({ replicas: replicasOf(view), newSet, oldSets: oldSetViews(view, choice) });
 }
 
 async function rollingUpdate(
@@ -115,7 +115,7 @@ async function rollingUpdate(
       replicas: replicasOf(view),
       limits: view.limits,
       newSet: existing ? newSetView(existing) : absentSetView(identity.name, view.nowMs),
-      oldSets: oldSetViews(choice),
+      oldSets: oldSetViews(view, choice),
       machineCount: view.machines.length,
       ...(context.gates.enabled("InPlaceUpdates")
         ? {

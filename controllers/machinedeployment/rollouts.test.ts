@@ -154,7 +154,13 @@ function applyPlan(sets: FakeSet[], plan: RolloutPlan, story: Story): void {
 function act(set: FakeSet, sets: readonly FakeSet[], nextName: () => string, wanted: number): string {
   const views = set.machines.map(viewOf);
   const plan = planReplicas(setViewOf(set, sets, wanted), views, 0);
-  for (const name of machinesToTrigger({ receiving: set.receiveFrom.length > 0 }, views, set.acknowledged, plan)) {
+  for (const name of machinesToTrigger(
+    { receiving: set.receiveFrom.length > 0 },
+    views,
+    set.acknowledged,
+    plan,
+    set.moveTo !== undefined,
+  )) {
     Object.assign(set.machines.find((m) => m.name === name) as FakeMachine, { pending: false, hook: true });
   }
   if (plan.do === "create") {

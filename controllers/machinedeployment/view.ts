@@ -139,8 +139,12 @@ export const absentSetView = (name: string, nowMs: number): SetView => ({
   upToDate: 0,
 });
 
-export const oldSetViews = (choice: Choice<Candidate>): readonly OldSetView[] =>
-  choice.oldSets.map(({ set, inPlaceEligible }) => ({ ...setView(set.set), inPlaceEligible }));
+export const oldSetViews = (view: DeploymentView, choice: Choice<Candidate>): readonly OldSetView[] =>
+  choice.oldSets.map(({ set, inPlaceEligible }) => ({
+    ...setView(set.set),
+    inPlaceEligible,
+    machines: view.machines.filter((m) => isControlledBy(m, set.set)).length,
+  }));
 
 const annotationNumber = (set: MachineSet, key: string): number | undefined => {
   const text = set.metadata.annotations?.[key];

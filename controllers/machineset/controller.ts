@@ -29,6 +29,7 @@ import { upToDateGraceLeftMs } from "../rollout/conditions.ts";
 import { countersOf, findingsOf } from "./conditions.ts";
 import { adoptMachines, joined, ownerAndLabels, remediate, syncMachines, templates, triggerInPlace } from "./steps-machines.ts";
 import { deleteMachines, scale } from "./steps-scale.ts";
+import type { SurplusMemory } from "./surplus.ts";
 import { clusterOf, isDeleting, loadMachineSet, type MachineSetView } from "./view.ts";
 
 const setsOfDeployment = index(machineSetResource, "deploymentName", (set) => {
@@ -39,6 +40,7 @@ const setsOfDeployment = index(machineSetResource, "deploymentName", (set) => {
 /** Needs nothing from outside: everything comes through the reconcile context. */
 export function machineSetController(): Controller<MachineSet> {
   const memory = createAppliedMemory();
+  const surplus: SurplusMemory = new Map();
   return controller<MachineSet, MachineSetView>(machineSetResource, {
     fieldManager: fieldManagers.default,
     eventSource: "machineset-controller",
@@ -64,8 +66,8 @@ export function machineSetController(): Controller<MachineSet> {
         adoptMachines,
         remediate,
         (view, context) => syncMachines(view, context, memory),
-        inPlaceWhenEnabled(memory),
-        scale,
+        inPlaceWhenEnabled(memory, surplus),
+        (view, context) => scale(view, context, surplus),
       ),
     ],
     finally: writeSetStatus,
@@ -73,9 +75,9 @@ export function machineSetController(): Controller<MachineSet> {
 }
 
 const inPlaceWhenEnabled =
-  (memory: AppliedMemory): Step<MachineSetView> =>
+  (memory: AppliedMemory, surplus: SurplusMemory): Step<MachineSetView> =>
   (view, context) =>
-    context.gates.enabled("InPlaceUpdates") ? triggerInPlace(view, context, memory) : undefined;
+    context.gates.enabled("InPlaceUpdates") ? triggerInPlace(view, context, memory, surplus) : undefined;
 
 /** Runs every step, also after one has failed; the failures come out together at the end. A step may stop those after it. */
 function each(...steps: readonly Step<MachineSetView>[]): Step<MachineSetView> {

@@ -64,6 +64,12 @@ describe("replicas", () => {
       "-",
     ],
     ["without receiving it is", set(2), [...three.slice(1), machine("d", { pendingMove: true, updating: true })], "delete d"],
+    [
+      "for a while a machine in the middle of an update is spared",
+      set(2, { spareUpdating: true }),
+      [...three.slice(1), machine("d", { updating: true })],
+      "wait d",
+    ],
     ["surplus moves", set(1, target()), three, "move a,b"],
     ["the target does not list us yet", set(1, target({ accepts: false })), three, "wait for ms2"],
     ["moves only what the target still wants, the rest goes here", set(0, target({ room: 1 })), three, "move c; delete a,b"],
@@ -139,12 +145,20 @@ describe("trigger", () => {
   ];
   it.each(rows)("%s", (_what, more, receiving, acknowledged, expected) => {
     const machines = [machine("x", more)];
-    expect(machinesToTrigger({ receiving }, machines, acknowledged, { do: "nothing" })).toEqual(expected ? ["x"] : []);
+    expect(machinesToTrigger({ receiving }, machines, acknowledged, { do: "nothing" }, false)).toEqual(expected ? ["x"] : []);
+  });
+
+  it("starts the update of a machine that it will hand on afterwards", () => {
+    const machines = [machine("x", { updating: true, pendingMove: true })];
+    const plan = planReplicas(set(0, target()), machines, 0);
+    expect(machinesToTrigger({ receiving: false }, machines, [], plan, true)).toEqual(["x"]);
   });
 
   it("starts nothing on a machine that goes in the same step", () => {
     const machines = [machine("x", { updating: true }), machine("y")];
     const plan = planReplicas(set(1), machines, 0);
-    expect(machinesToTrigger({ receiving: false }, machines, [], plan)).toEqual([]);
+    expect(machinesToTrigger({ receiving: false }, machines, [], plan, false)).toEqual([]);
+    const spared = planReplicas(set(1, { spareUpdating: true }), machines, 0);
+    expect(machinesToTrigger({ receiving: false }, machines, [], spared, false)).toEqual([]);
   });
 });

@@ -37,6 +37,8 @@ export interface SetView {
   readonly receiving: boolean;
   /** Controlled machines whose labels the selector no longer matches: they are not managed, but they take a place. */
   readonly strays: number;
+  /** Machines in the middle of an update are not deleted yet: the order to hand them on may be on its way. */
+  readonly spareUpdating?: boolean;
   /** Present: surplus machines are handed to this set. */
   readonly moveTo?: MoveTarget;
 }
@@ -78,7 +80,8 @@ export function planReplicas(set: SetView, machines: readonly MachineView[], now
   const ordered = inDeletionOrder(machines, set.order, nowMs);
   if (set.moveTo) return set.moveTo.accepts ? planMove(ordered, surplus, set.moveTo) : { do: "waitForTarget", target: set.moveTo.name };
   const going = ordered.slice(0, surplus);
-  const split = (deleting: boolean): readonly string[] => going.filter((m) => m.deleting === deleting).map((m) => m.name);
+  const waits = (m: MachineView): boolean => m.deleting || (set.spareUpdating === true && m.updating);
+  const split = (waiting: boolean): readonly string[] => going.filter((m) => waits(m) === waiting).map((m) => m.name);
   return { do: "remove", move: [], delete: split(false), waitFor: split(true), skipped: [] };
 }
 
@@ -145,14 +148,15 @@ function ageShare(createdMs: number | undefined, nowMs: number): number {
 // --- in-place trigger ----------------------------------------------------------------------------------------------------------------
 
 /** Machines whose in-place update this set has to start now: handed over (or taken up again after a crash), counted, and not about to go.
- *  @param acknowledged names in the set's stored acknowledged-move annotation */
+ *  @param acknowledged names in the set's stored acknowledged-move annotation  @param moving surplus machines are handed on, not deleted */
 export function machinesToTrigger(
   set: Pick<SetView, "receiving">,
   machines: readonly MachineView[],
   acknowledged: readonly string[],
   plan: ReplicaPlan,
+  moving: boolean,
 ): readonly string[] {
-  const going = plan.do === "remove" ? plan.delete : [];
+  const going = plan.do !== "remove" ? [] : moving ? plan.delete : [...plan.delete, ...plan.waitFor];
   return machines
     .filter((m) => m.updating && !m.hookPending && !m.deleting && !going.includes(m.name))
     .filter((m) => !m.pendingMove || !set.receiving || acknowledged.includes(m.name))

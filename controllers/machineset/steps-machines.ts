@@ -25,20 +25,11 @@ import { resolveIntOrPercent } from "../rollout/numbers.ts";
 import { desiredInPlace } from "../templates/clone.ts";
 import { readReference, type TemplateRead } from "../templates/read.ts";
 import { machineAnnotations, machineLabels, specWhileDeleting, syncedMachine, syncToken } from "./desired.ts";
-import { machinesToTrigger, planReplicas } from "./plan.ts";
+import { machinesToTrigger } from "./plan.ts";
 import { type Mark, planRemediation } from "./remediation.ts";
 import { checkPreflight } from "./steps-scale.ts";
-import {
-  isCurrent,
-  isDeleting,
-  type MachineSetView,
-  machineNamed,
-  machineViews,
-  nameOf,
-  readMoveTarget,
-  replaceMachine,
-  setViewOf,
-} from "./view.ts";
+import { planWithGrace, type SurplusMemory } from "./surplus.ts";
+import { isCurrent, isDeleting, type MachineSetView, machineNamed, machineViews, nameOf, replaceMachine, setViewOf } from "./view.ts";
 
 /** Requeue when something that nobody watches was repaired. */
 const AFTER_REPAIR_MS = 1_000;
@@ -240,10 +231,14 @@ const ownsLabels = (object: Unstructured): boolean =>
 
 /** Starts the update of machines that were handed over: infrastructure object, bootstrap object, Machine, then the hook, in this order.
  *  Cut short anywhere, the whole sequence runs again; every write may be repeated. */
-export async function triggerInPlace(view: MachineSetView, context: ReconcileContext, memory: AppliedMemory): Promise<void> {
-  const setView = setViewOf(view, readMoveTarget(view, context));
-  view.plan = planReplicas(setView, machineViews(view), view.nowMs);
-  const names = machinesToTrigger(setView, machineViews(view), acknowledgedMoves(view.set), view.plan);
+export async function triggerInPlace(
+  view: MachineSetView,
+  context: ReconcileContext,
+  memory: AppliedMemory,
+  surplus: SurplusMemory,
+): Promise<void> {
+  const { plan, target } = planWithGrace(view, context, surplus);
+  const names = machinesToTrigger(setViewOf(view, undefined), machineViews(view), acknowledgedMoves(view.set), plan, target !== undefined);
   const failures: unknown[] = [];
   for (const name of names) {
     try {

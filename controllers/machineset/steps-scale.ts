@@ -22,20 +22,18 @@ import { matches } from "../ownership/selector.ts";
 import { clonedRef, cloneTemplate } from "../templates/clone.ts";
 import { readReference, type TemplateRead } from "../templates/read.ts";
 import { machineAnnotations, machineLabels, newMachine } from "./desired.ts";
-import { planReplicas } from "./plan.ts";
 import { preflightFailures } from "./preflight.ts";
-import { isDeleting, type MachineSetView, machineNamed, machineViews, nameOf, readMoveTarget, setViewOf, type Target } from "./view.ts";
+import { planWithGrace, type SurplusMemory } from "./surplus.ts";
+import { isDeleting, type MachineSetView, machineNamed, nameOf, type Target } from "./view.ts";
 
 /** Both sets are written in one go, the receiver first: this lasts as long as a cache is behind. */
 const TARGET_RETRY_MS = 1_000;
 const PREFLIGHT_RETRY_MS = 15_000;
 const DEFAULT_NAME_TEMPLATE = "{{ .machineSet.name }}-{{ .random }}";
 
-export async function scale(view: MachineSetView, context: ReconcileContext): Promise<StepOutcome> {
+export async function scale(view: MachineSetView, context: ReconcileContext, surplus: SurplusMemory): Promise<StepOutcome> {
   await deleteLeftovers(view, context);
-  const target = readMoveTarget(view, context);
-  view.plan = planReplicas(setViewOf(view, target), machineViews(view), view.nowMs);
-  const { plan } = view;
+  const { plan, target, lookAgainMs } = planWithGrace(view, context, surplus);
   if (plan.do === "create") return create(view, context, plan.count);
   if (plan.do === "waitForTarget") {
     context.log.debug("the receiving MachineSet does not list this one yet", { target: plan.target });
@@ -45,6 +43,7 @@ export async function scale(view: MachineSetView, context: ReconcileContext): Pr
     await remove(view, context, plan.delete);
     if (target) await move(view, context, plan.move, target);
   }
+  return lookAgainMs === undefined ? undefined : { requeueAfterMs: lookAgainMs };
 }
 
 // --- making --------------------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ import {
 import { controllerOf, isControlledBy } from "../ownership/owners.ts";
 import { type Labels, matches, selectorPairs } from "../ownership/selector.ts";
 import { readTemplate, type TemplateRead } from "../templates/read.ts";
-import type { MachineView, MoveTarget, ReplicaPlan, SetView } from "./plan.ts";
+import type { MachineView, MoveTarget, SetView } from "./plan.ts";
 
 export interface MachineSetView {
   /** Newest version known; a write of ours replaces it. */
@@ -51,8 +51,6 @@ export interface MachineSetView {
   gone?: boolean;
   /** Machines this run has sent a delete for. */
   readonly deletedNow: Set<string>;
-  /** The surplus and what is missing, as planned in this run. */
-  plan?: ReplicaPlan;
   /** Why no machine may be made now. */
   readonly preflightFailures: string[];
   /** Why the steps of this run failed; later steps ran nevertheless. */

@@ -6,9 +6,12 @@ import type { UpdateMachine } from "../../controllers/machine/inplace.ts";
 import { machineController } from "../../controllers/machine/controller.ts";
 import { machineDeploymentController } from "../../controllers/machinedeployment/controller.ts";
 import { machineSetController } from "../../controllers/machineset/controller.ts";
+import { randomInt, seededRandom } from "../../runtime/base/random.ts";
 import { VirtualClock } from "../../runtime/base/virtual-clock.ts";
 import { clusterIsUp, openWorkload } from "./nodes.ts";
 import { deploymentOf, NAMESPACE, openWorld, resourceOf, START_MS, type World } from "./world.ts";
+
+const SEEDS = 5;
 
 interface Updater {
   readonly call: UpdateMachine;
@@ -69,10 +72,17 @@ async function expectAllAt(world: World, replicas: number, bootstrap: string): P
   expect(await world.sets()).toHaveLength(1);
 }
 
-/** At most so many machines in place at any time. */
-const atMostInPlace = (world: World, most: number) => async (): Promise<void> => {
-  const inPlace = (await world.machines()).filter(isUpdatingInPlace).map((m) => m.metadata.name);
-  expect(inPlace.length).toBeLessThanOrEqual(most);
+/** One machine in place, none made or deleted, at any time. */
+const oneByOne = (world: World, uids: readonly (string | undefined)[]) => async (): Promise<void> => {
+  const machines = await world.machines();
+  const inPlace = machines.filter(isUpdatingInPlace).map((m) => m.metadata.name);
+  expect(inPlace.length).toBeLessThanOrEqual(1);
+  expect(
+    machines
+      .filter((m) => m.metadata.deletionTimestamp === undefined)
+      .map((m) => m.metadata.uid)
+      .sort(),
+  ).toEqual(uids);
 };
 
 describe("in place with real Machines", () => {
@@ -84,31 +94,62 @@ describe("in place with real Machines", () => {
     expect(world.writes).toEqual([]);
   });
 
-  for (let seed = 1; seed <= 6; seed++) {
+  for (let seed = 1; seed <= SEEDS; seed++) {
     it(`updates each machine once, one at a time (seed ${seed})`, async () => {
       const { world, done } = await started(seed);
       const uids = (await world.machines()).map((m) => m.metadata.uid).sort();
       await changeBootstrap(world, "boot-2");
-      await world.settle({ everyStep: atMostInPlace(world, 1) });
+      await world.settle({ everyStep: oneByOne(world, uids) });
       await expectAllAt(world, 3, "boot-2");
-      expect((await world.machines()).map((m) => m.metadata.uid).sort()).toEqual(uids);
       expect(done).toHaveLength(3);
     });
 
     it(`a third template in mid-flight, and back again: nothing is lost, one at a time (seed ${seed})`, async () => {
       const { world, done } = await started(seed);
       const uids = (await world.machines()).map((m) => m.metadata.uid).sort();
-      const check = atMostInPlace(world, 1);
+      const check = oneByOne(world, uids);
       await changeBootstrap(world, "boot-2");
       await world.settle({ everyStep: check, until: () => done.length === 1 + (seed % 2) });
-      for (let i = 0; i < seed * 3; i++) await world.step();
+      for (let i = 0; i < (seed * 3) % 41; i++) await world.step();
       await changeBootstrap(world, "boot-3");
       await world.settle({ everyStep: check, until: () => done.some((d) => d.endsWith("boot-3")) });
-      for (let i = 0; i < seed * 2; i++) await world.step();
+      for (let i = 0; i < (seed * 2) % 37; i++) await world.step();
       await changeBootstrap(world, "boot-2");
       await world.settle({ everyStep: check });
       await expectAllAt(world, 3, "boot-2");
-      expect((await world.machines()).map((m) => m.metadata.uid).sort()).toEqual(uids);
+    });
+  }
+
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    it(`any order of edits ends well and keeps the first machines (seed ${seed})`, async () => {
+      const { world } = await started(seed);
+      const uids = (await world.machines()).map((m) => m.metadata.uid);
+      const random = seededRandom(seed + 500);
+      let replicas = 3;
+      const edit = (spec: object): Promise<MachineDeployment> =>
+        world.client.patch(machineDeploymentResource, { namespace: NAMESPACE, name: "md" }, { type: "merge", body: { spec } });
+      const edits: readonly (() => Promise<unknown>)[] = [
+        () => changeBootstrap(world, "boot-1"),
+        () => changeBootstrap(world, "boot-2"),
+        () => changeBootstrap(world, "boot-3"),
+        () => edit({ replicas: ++replicas }),
+        () => edit({ paused: true }),
+        () => edit({ paused: null }),
+      ];
+      for (let i = 0; i < 8; i++) {
+        await edits[randomInt(random, edits.length)]?.();
+        const steps = randomInt(random, 60);
+        let done = 0;
+        await world.settle({ until: () => ++done > steps });
+        const live = (await world.machines()).filter((m) => m.metadata.deletionTimestamp === undefined);
+        expect(live.map((m) => m.metadata.uid)).toEqual(expect.arrayContaining(uids));
+        expect(live.length).toBeLessThanOrEqual(replicas);
+      }
+      await edit({ paused: null });
+      await changeBootstrap(world, "boot-2");
+      await world.settle();
+      await expectAllAt(world, replicas, "boot-2");
+      expect((await world.machines()).map((m) => m.metadata.uid)).toEqual(expect.arrayContaining(uids));
     });
   }
 

@@ -85,12 +85,7 @@ export async function openWorkload(clock: VirtualClock): Promise<Workload> {
       },
     };
     await api.create(nodeResource, node as unknown as Node);
-    await api.patch(
-      nodeResource,
-      { namespace: "", name },
-      { type: "merge", body: { status: node.status } },
-      { subresource: "status" },
-    );
+    await api.patch(nodeResource, { namespace: "", name }, { type: "merge", body: { status: node.status } }, { subresource: "status" });
   };
 
   const provideOne = async (client: Client, machine: Machine): Promise<boolean> => {
