@@ -7,7 +7,7 @@ export const purposes = ["ca", "etcd", "proxy", "sa", "apiserver-etcd-client"] a
 export type Purpose = (typeof purposes)[number];
 
 /** `ca`: a self-signed CA. `keys`: a bare signing pair. `given`: never made here, must exist. */
-export type Making = "ca" | "keys" | "given";
+type Making = "ca" | "keys" | "given";
 
 export interface Certificate {
   readonly purpose: Purpose;
@@ -17,7 +17,7 @@ export interface Certificate {
   readonly keyPath?: string;
 }
 
-export const DEFAULT_CERTIFICATES_DIR = "/etc/kubernetes/pki";
+const DEFAULT_CERTIFICATES_DIR = "/etc/kubernetes/pki";
 
 export const certificateSecretName = (cluster: string, purpose: Purpose): string => `${cluster}-${purpose}`;
 

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 const CA_DAYS_DEFAULT = 3_650;
 const CA_COMMON_NAME = "kubernetes";
 
-export class CertificateInvalid extends Error {
+class CertificateInvalid extends Error {
   readonly code = "CertificateInvalid";
 }
 

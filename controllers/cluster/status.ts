@@ -20,7 +20,7 @@ export function phaseOf(cluster: Cluster): ClusterPhase {
   return rules.reduce((phase, [holds, next]) => (holds ? next : phase), cluster.status?.phase ?? "Pending");
 }
 
-export function clusterFindings(view: ClusterView, graceMs: number): readonly Finding[] {
+function clusterFindings(view: ClusterView, graceMs: number): readonly Finding[] {
   const { controlPlaneMachines, workerMachines } = view.descendants;
   const findings = [
     conditions.remoteConnectionProbe(view, graceMs),

@@ -151,7 +151,7 @@ const workloadSource =
     });
 
 /** The one Machine of a Node: by its nodeRef, else by provider id; nothing when that is not clear. */
-export function machineOfNode(cache: Cache, cluster: ObjectKey, node: Node): readonly ObjectKey[] {
+function machineOfNode(cache: Cache, cluster: ObjectKey, node: Node): readonly ObjectKey[] {
   const annotations = node.metadata.annotations ?? {};
   const name = annotations[clusterNameAnnotation] ?? cluster.name;
   const namespace = annotations[clusterNamespaceAnnotation] ?? cluster.namespace;

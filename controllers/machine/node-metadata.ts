@@ -44,7 +44,7 @@ export const isNodeLabel = (key: string, patterns: readonly RegExp[]): boolean =
   inDomain(key, managedNodeLabelDomain) ||
   patterns.some((p) => p.test(key));
 
-export const isNodeAnnotation = (key: string, patterns: readonly RegExp[]): boolean =>
+const isNodeAnnotation = (key: string, patterns: readonly RegExp[]): boolean =>
   inDomain(key, managedNodeAnnotationDomain) || patterns.some((p) => p.test(key));
 
 const pick = (texts: Texts | undefined, wanted: (key: string) => boolean): Record<string, string> =>

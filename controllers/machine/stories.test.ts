@@ -90,7 +90,7 @@ async function startWorld(updateMachine: UpdateMachine = () => Promise.reject(ne
   for (const kind of allKinds)
     await client.create<CustomResourceDefinition>(customResourceDefinitionResource, customResourceDefinition(kind));
   const state = storeState(store);
-  const simulated = simulatedClusters({ clock, random, state, openApi: openWorkloadApi({ clock, random, log, store }) });
+  const simulated = simulatedClusters({ clock, random, log, state, openApi: openWorkloadApi({ clock, random, log, store }) });
   const pki = simulationPki(clock);
   const workloadClusters = createWorkloadClusters({ clock, random, log, dial: simulated.dial, pki, management: client });
   const provider = { clusters: simulated, hosts: hostsIn(state), front: countedPorts() };

@@ -50,9 +50,6 @@ export interface MachineView {
   readonly failures: unknown[];
 }
 
-export const machineKeyText = (machine: Machine): string =>
-  keyText({ namespace: machine.metadata.namespace ?? "", name: machine.metadata.name ?? "" });
-
 export const clusterKeyOf = (machine: Machine): ObjectKey => ({
   namespace: machine.metadata.namespace ?? "",
   name: machine.spec.clusterName,

@@ -24,7 +24,7 @@ export interface Reasons {
   readonly unknown: string;
 }
 
-export const weightOf = (status: Condition["status"], negative = false): Weight =>
+const weightOf = (status: Condition["status"], negative = false): Weight =>
   status === "Unknown" ? "unknown" : (status === "False") !== negative ? "issue" : "info";
 
 const RANK: Readonly<Record<Weight, number>> = { issue: 0, unknown: 1, info: 2 };

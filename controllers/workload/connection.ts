@@ -6,7 +6,7 @@ export const PROBE_PERIOD_MS = 10_000;
 /** A probe that takes longer counts as failed. */
 export const PROBE_LIMIT_MS = 5_000;
 /** So many failed probes in a row drop the connection. */
-export const PROBE_FAILURES_MAX = 5;
+const PROBE_FAILURES_MAX = 5;
 /** Longest wait for the first list of all caches. */
 export const SYNC_LIMIT_MS = 300_000;
 /** Waits after failed attempts: soon at first, since API servers come up while we ask, then as seldom as upstream. */

@@ -12,7 +12,7 @@ const CREDENTIALS_LIFE_MS = 24 * 3_600_000;
 /** The certificate outlives its cache, so that a client made at the last moment can still work. */
 const CERTIFICATE_LIFE_MS = 365 * 24 * 3_600_000;
 
-export class EtcdUnreachable extends Error {
+class EtcdUnreachable extends Error {
   readonly code = "EtcdUnreachable";
   constructor(failures: readonly string[]) {
     super(failures.length === 0 ? "no etcd member to ask: no Node is given" : `no etcd member answers: ${failures.join("; ")}`);

@@ -6,7 +6,7 @@ export const toBase64 = (text: string): string => bytesToBase64(new TextEncoder(
 
 export const fromBase64 = (base64: string): string => new TextDecoder().decode(base64ToBytes(base64));
 
-export function bytesToBase64(bytes: Uint8Array): string {
+function bytesToBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192));
   return btoa(binary);

@@ -10,7 +10,7 @@ const CALL_LIMIT_MS = 15_000;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** An answer of etcd that is a refusal. `code` is the name of the gRPC code. */
-export class EtcdError extends Error {
+class EtcdError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
