@@ -1,14 +1,12 @@
-// Tables of the small parts: patches, conditions, gates, metrics, rate limit.
+// Tables of the small parts: patches, conditions, gates, metrics.
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "../api/meta/object.ts";
-import { VirtualClock } from "./base/virtual-clock.ts";
 import { because, compareConditionTypes, firstHit, isFalse, isTrue, setConditions } from "./conditions.ts";
 import { fixedGates } from "./feature-gates.ts";
 import { compareVersions } from "./fold.ts";
 import { createMetrics } from "./metrics.ts";
 import { metricsText } from "./metrics-text.ts";
 import { mergePatch } from "./patch.ts";
-import { rateLimited } from "./rate-limit.ts";
 
 describe("merge patch by difference", () => {
   it.each([
@@ -92,25 +90,5 @@ describe("metrics", () => {
       'requests_total{code="200",path="a\\"b"} 2',
       "",
     ]);
-  });
-});
-
-describe("rate limit", () => {
-  it("lets a burst through, then so many a second, in order", async () => {
-    const clock = new VirtualClock();
-    const sent: string[] = [];
-    const limited = rateLimited(
-      async (r) => {
-        sent.push(`${r.path}@${clock.nowMs()}`);
-        return { kind: "object", status: 200, headers: {}, object: {} };
-      },
-      clock,
-      { qps: 10, burst: 2 },
-    );
-    const all = ["1", "2", "3", "4"].map((path) => limited({ method: "GET", path, query: "", headers: {} }));
-    do await new Promise((done) => setImmediate(done));
-    while (clock.runNext());
-    await Promise.all(all);
-    expect(sent).toEqual(["1@0", "2@0", "3@100", "4@200"]);
   });
 });
