@@ -125,6 +125,10 @@ function elect(
   election.start();
 }
 
+const EXTENSIONS = "extensionconfig";
+/** Controllers that call extensions. */
+const CALLERS: readonly string[] = ["kubeadmcontrolplane", "machinedeployment", "machine"];
+
 async function openManager(client: Client, flags: Flags, settings: ControllerSettings, opened: Opened): Promise<Manager> {
   const { gates, log, names } = settings;
   const pki = createNodePki({ clock: systemClock });
@@ -144,13 +148,21 @@ async function openManager(client: Client, flags: Flags, settings: ControllerSet
   });
   opened.add("workload clusters", () => workloadClusters.stop());
   const controllers = [
-    ...createControllers({ ...common, pki, workloadClusters, hookTransport: hooks.transport, cache: () => manager.cache }),
+    ...createControllers({
+      ...common,
+      pki,
+      workloadClusters,
+      hookTransport: hooks.transport,
+      // Without discovery of its own this manager calls what another one, such as upstream's, has discovered.
+      extensionConfigRole: names.includes(EXTENSIONS) ? "writer" : "reader",
+      cache: () => manager.cache,
+    }),
     ...(simulated ? simulatedInfrastructure(simulated) : []),
   ];
   const manager: Manager = createManager({
     ...common,
     random: cryptoRandom,
-    controllers: controllers.filter((c) => names.includes(c.name)),
+    controllers: controllers.filter((c) => names.includes(c.name) || (c.name === EXTENSIONS && names.some((n) => CALLERS.includes(n)))),
     pageSize: 500,
     watchTimeoutSeconds: 300,
     ...(settings.namespace ? { namespace: settings.namespace } : {}),
