@@ -38,14 +38,14 @@ const isDuration: FormatCheck = (text) => GO_DURATION.test(text) || WORD_DURATIO
 /** As Go's url.ParseRequestURI: an absolute URI or an absolute path. */
 export function isUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (text === "" || /[\x00-\x1f\x7f ]/.test(text)) return false;
+  if (text === "" || /[\x00-\x1f\x7f]/.test(text)) return false;
   if (/%(?![0-9A-Fa-f]{2})/.test(text.split("?")[0] as string)) return false;
   if (text.startsWith("/")) return true;
   const found = /^[A-Za-z][A-Za-z0-9+.-]*:(.*)$/.exec(text);
   if (!found) return false;
   const rest = found[1] as string;
   if (!rest.startsWith("//")) return rest.startsWith("/") || rest.length > 0;
-  const host = /^\/\/(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.%]*\]|[^/?#:[\]]*)(:\d*)?(?:[/?#]|$)/.exec(rest);
+  const host = /^\/\/(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.%]*\]|[^/?#:[\] ]*)(:\d*)?(?:[/?#]|$)/.exec(rest);
   return host !== null;
 }
 

@@ -1,6 +1,7 @@
 // Comprehensions with two variables (index and item, key and value), and existsOne. Here: macros over the core library's checker.
 // Source: cel-go's two-variable comprehension extension, as Kubernetes enables it.
 import type { Environment } from "@marcbachmann/cel-js";
+import { format } from "./strings.ts";
 
 /** The parts of the core library that its types leave out: what a macro is handed. */
 interface Node {
@@ -37,7 +38,7 @@ interface Comprehension {
   /** Nodes after the two variables, by position: which must be bool. */
   readonly predicateAt: number | undefined;
   readonly resultType: (macro: Macro, checked: readonly TypeOfNode[]) => string;
-  readonly run: (steps: Iterable<(at: number) => unknown>, keys: readonly unknown[]) => unknown;
+  readonly run: (steps: Iterable<(at: number) => unknown>, keys: readonly unknown[], items: readonly unknown[]) => unknown;
 }
 
 const truth = (value: unknown): boolean => {
@@ -161,6 +162,7 @@ function macroOf(comprehension: Comprehension, variables: 1 | 2) {
         return comprehension.run(
           steps,
           entries.map(([key]) => key),
+          entries.map(([, item]) => item),
         );
       },
       /** Nodes run once per item, for the step count (program.ts). */
@@ -169,6 +171,51 @@ function macroOf(comprehension: Comprehension, variables: 1 | 2) {
     };
   };
 }
+
+/** `format` takes values of any types; everywhere else the items of a list have one. */
+export function registerFormat(environment: Environment): void {
+  const expand = ({ args, receiver }: { readonly args: readonly Node[]; readonly receiver: Node }) => {
+    const [list] = args;
+    const parts = list?.op === "list" ? (list.args as readonly Node[]) : undefined;
+    return {
+      args,
+      receiver,
+      typeCheck(checker: Checker, _: Macro, scope: Scope): TypeOfNode {
+        const template = checker.check(receiver, scope);
+        if (template.kind !== "dyn" && template.name !== "string")
+          throw checker.createError("no_matching_overload", `found no matching overload for '${template.name}.format(list)'`, receiver);
+        for (const part of parts ?? args) checker.check(part, scope);
+        return checker.getType("string");
+      },
+      evaluate(evaluator: Evaluator, _: Macro, scope: Scope): unknown {
+        const template = evaluator.run(receiver, scope) as string;
+        if (parts)
+          return format(
+            template,
+            parts.map((part) => evaluator.run(part, scope)),
+          );
+        return format(template, [...(evaluator.run(list as Node, scope) as Iterable<unknown>)]);
+      },
+      async: false,
+    };
+  };
+  environment.registerFunction("string.format(ast): string", expand as never, { async: false } as never);
+}
+
+/** Sorted by what the body makes of each item. */
+const SORT_BY: Comprehension = {
+  predicateAt: undefined,
+  resultType: (macro) => `list<${nameOf(macro.types?.[1])}>`,
+  run: (steps, _keys, items) => {
+    const sortKeys = [...steps].map((step) => step(0) as never);
+    const order = items.map((_, i) => i);
+    order.sort((a, b) => {
+      const [left, right] = [sortKeys[a] as never, sortKeys[b] as never];
+      return left < right ? -1 : left > right ? 1 : a - b;
+    });
+    return order.map((i) => items[i]);
+  },
+};
 
 export function registerComprehensions(environment: Environment): void {
   const register = (signature: string, comprehension: Comprehension, variables: 1 | 2 = 2): void => {
@@ -179,6 +226,7 @@ export function registerComprehensions(environment: Environment): void {
   register("dyn.existsOne(ast, ast, ast): bool", EXISTS_ONE);
   register("dyn.exists_one(ast, ast, ast): bool", EXISTS_ONE);
   register("dyn.existsOne(ast, ast): bool", EXISTS_ONE, 1);
+  register("dyn.sortBy(ast, ast): list<dyn>", SORT_BY, 1);
   register("dyn.transformList(ast, ast, ast): list<dyn>", transformList(false));
   register("dyn.transformList(ast, ast, ast, ast): list<dyn>", transformList(true));
   register("dyn.transformMap(ast, ast, ast): map<dyn, dyn>", transformMap(false));

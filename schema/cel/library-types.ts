@@ -14,7 +14,22 @@ export function registerTypes(environment: Environment, register: Register): voi
   registerUrls(environment, register);
   registerVersions(environment, register);
   registerFormats(environment, register);
+  registerTypeNames(environment);
   register(`${namespace(environment, "strings")}.quote(string): string`, (_: unknown, text: string) => JSON.stringify(text));
+}
+
+/** `net.IP` and the like as values, for `type(x) == net.IP`. */
+function registerTypeNames(environment: Environment): void {
+  const typeOf = (expression: string): unknown => environment.evaluate(`type(${expression})`);
+  const net = { IP: typeOf("ip('::')"), CIDR: typeOf("cidr('::/0')") };
+  const kubernetes = {
+    URL: typeOf("url('/')"),
+    Quantity: typeOf("quantity('0')"),
+    Semver: typeOf("semver('0.0.0')"),
+    NamedFormat: typeOf("format.uri()"),
+  };
+  environment.registerConstant("net", "map<string, type>", net as never);
+  environment.registerConstant("kubernetes", "map<string, type>", kubernetes as never);
 }
 
 /** A namespace such as `ip` in `ip.isCanonical(...)`: a constant whose type carries functions. */
@@ -156,7 +171,7 @@ function registerUrls(environment: Environment, register: Register): void {
   register(`${type}.getHost(): string`, (u: UrlValue) => u.host);
   register(`${type}.getHostname(): string`, (u: UrlValue) => hostnameOf(u.host));
   register(`${type}.getPort(): string`, (u: UrlValue) => portOf(u.host));
-  register(`${type}.getEscapedPath(): string`, (u: UrlValue) => u.path);
+  register(`${type}.getEscapedPath(): string`, (u: UrlValue) => u.path.replace(/[^!-~]|["<>^`{|}]/gu, encodeURIComponent));
   register(`${type}.getQuery(): map<string, list<string>>`, (u: UrlValue) => {
     const all = new Map<string, string[]>();
     for (const [key, value] of new URLSearchParams(u.query)) all.set(key, [...(all.get(key) ?? []), value]);

@@ -3,11 +3,13 @@
 // Source: Kubernetes documentation, "Common Expression Language in Kubernetes"; cel-go extensions.
 import { Environment } from "@marcbachmann/cel-js";
 import type { Duration } from "@marcbachmann/cel-js/evaluator";
-import { registerComprehensions } from "./comprehensions.ts";
+import { registerComprehensions, registerFormat } from "./comprehensions.ts";
+import { registerLists } from "./library-lists.ts";
+import { registerOptionals } from "./library-optionals.ts";
 import { registerTypes } from "./library-types.ts";
 import { type Register, registrar } from "./register.ts";
 import * as strings from "./strings.ts";
-import { parseDuration } from "./value.ts";
+import { celEqual, parseDuration } from "./value.ts";
 
 /**
  * The core library's own versions of these differ from CEL (UTF-16 units, JavaScript patterns, Unicode case) and cannot be registered
@@ -37,8 +39,9 @@ const GETTERS = ["getSeconds", "getMinutes", "getHours", "getMilliseconds"] as c
 export function kubernetesEnvironment(): Environment {
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: true });
   const register = registrar(environment);
-  registerStrings(register);
-  registerLists(register);
+  registerStrings(environment, register);
+  registerLists(environment, register);
+  registerOptionals(environment, register);
   registerTime(register);
   registerSets(environment, register);
   registerTypes(environment, register);
@@ -46,7 +49,7 @@ export function kubernetesEnvironment(): Environment {
   return environment;
 }
 
-function registerStrings(register: Register): void {
+function registerStrings(environment: Environment, register: Register): void {
   const pattern = strings.patternCache();
   register("string.__matches(string): bool", (text: string, re: string) => pattern(re).test(text));
   register("__matches(string, string): bool", (text: string, re: string) => pattern(re).test(text));
@@ -69,53 +72,7 @@ function registerStrings(register: Register): void {
   register("string.__lowerAscii(): string", strings.lowerAscii);
   register("string.__upperAscii(): string", strings.upperAscii);
   register("string.reverse(): string", strings.reverse);
-  register("string.format(list): string", (template: string, args: Iterable<unknown>) => strings.format(template, [...args]));
-}
-
-const compare = (a: never, b: never): number => (a < b ? -1 : a > b ? 1 : 0);
-
-function extreme(list: Iterable<never>, name: string, sign: 1 | -1): unknown {
-  const all = [...list];
-  if (all.length === 0) throw new Error(`${name} called on empty list`);
-  return all.reduce((best, next) => (compare(next, best) * sign > 0 ? next : best));
-}
-
-function registerLists(register: Register): void {
-  register("list<T>.isSorted(): bool", (list: Iterable<never>) => {
-    const all = [...list];
-    return all.every((item, i) => i === 0 || compare(all[i - 1] as never, item) <= 0);
-  });
-  register("list<T>.min(): T", (list: Iterable<never>) => extreme(list, "min", -1));
-  register("list<T>.max(): T", (list: Iterable<never>) => extreme(list, "max", 1));
-  register("list<T>.sum(): T", sum);
-  register("list<T>.__indexOf(T): int", (list: Iterable<unknown>, item: unknown) =>
-    BigInt([...list].findIndex((other) => same(other, item))),
-  );
-  register("list<T>.__lastIndexOf(T): int", (list: Iterable<unknown>, item: unknown) =>
-    BigInt([...list].findLastIndex((other) => same(other, item))),
-  );
-}
-
-const same = (a: unknown, b: unknown): boolean =>
-  a === b ||
-  (typeof a === "object" && a !== null && typeof b === "object" && b !== null && (a as Date).valueOf() === (b as Date).valueOf());
-
-function sum(list: Iterable<unknown>): unknown {
-  const all = [...list];
-  // The element type of an empty list is not known here: a whole zero compares with every number.
-  if (all.length === 0) return 0n;
-  if (typeof all[0] === "bigint") return (all as bigint[]).reduce((total, item) => total + item, 0n);
-  if (typeof all[0] === "number") return (all as number[]).reduce((total, item) => total + item, 0);
-  return (all as Duration[]).reduce((total, item) => total.addDuration(item));
-}
-
-const nanosOf = (span: Duration): bigint => span.seconds * 1_000_000_000n + BigInt(span.nanos);
-
-function durationText(span: Duration): string {
-  const nanos = nanosOf(span);
-  const size = nanos < 0n ? -nanos : nanos;
-  const fraction = (size % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
-  return `${nanos < 0n ? "-" : ""}${size / 1_000_000_000n}${fraction === "" ? "" : `.${fraction}`}s`;
+  registerFormat(environment);
 }
 
 function registerTime(register: Register): void {
@@ -131,12 +88,12 @@ function registerTime(register: Register): void {
   for (const name of GETTERS) {
     register(`${TIME}.__${name}(): int`, read[name]);
     register(`${TIME}.__${name}(string): int`, (time: Date, zone: string) => read[name](zoned(time, zone)));
-    register(`${SPAN}.__${name}(): int`, (span: Duration) => nanosOf(span) / unit[name]);
+    register(`${SPAN}.__${name}(): int`, (span: Duration) => strings.nanosOf(span) / unit[name]);
   }
   register(`string(${TIME}): string`, strings.timestampText);
-  register(`string(${SPAN}): string`, durationText);
+  register(`string(${SPAN}): string`, strings.durationText);
   register(`int(${TIME}): int`, (time: Date) => BigInt(Math.floor(time.getTime() / 1000)));
-  register(`int(${SPAN}): int`, nanosOf);
+  register(`int(${SPAN}): int`, strings.nanosOf);
   register("int(uint): int", (value: { valueOf(): bigint }) => value.valueOf());
   register(`timestamp(${TIME}): ${TIME}`, (time: Date) => time);
   register(`duration(${SPAN}): ${SPAN}`, (span: Duration) => span);
@@ -169,7 +126,7 @@ function registerSets(environment: Environment, register: Register): void {
   environment.registerConstant("sets", "SetsNamespace", new SetsNamespace() as never);
   const contains = (list: Iterable<unknown>, part: Iterable<unknown>): boolean => {
     const all = [...list];
-    return [...part].every((item) => all.some((other) => same(other, item)));
+    return [...part].every((item) => all.some((other) => celEqual(other, item)));
   };
   register("SetsNamespace.contains(list<T>, list<T>): bool", (_: unknown, a: Iterable<unknown>, b: Iterable<unknown>) => contains(a, b));
   register(
@@ -178,6 +135,6 @@ function registerSets(environment: Environment, register: Register): void {
   );
   register("SetsNamespace.intersects(list<T>, list<T>): bool", (_: unknown, a: Iterable<unknown>, b: Iterable<unknown>) => {
     const all = [...a];
-    return [...b].some((item) => all.some((other) => same(other, item)));
+    return [...b].some((item) => all.some((other) => celEqual(other, item)));
   });
 }

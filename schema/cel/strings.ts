@@ -1,5 +1,6 @@
 // String functions of rules, counted in characters (code points) as CEL does; the core library counts UTF-16 units.
 // Here: pure functions over strings. Not here: their registration (library.ts). Source: cel-go's strings extension.
+import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compilePattern } from "../re2.ts";
 
 const points = (text: string): string[] => Array.from(text);
@@ -95,6 +96,15 @@ export function format(template: string, args: readonly unknown[]): string {
   });
 }
 
+const SUPERSCRIPTS: Readonly<Record<string, string>> = Object.fromEntries([..."⁰¹²³⁴⁵⁶⁷⁸⁹"].map((sign, digit) => [String(digit), sign]));
+
+/** `3.140000×10⁰⁰`, as cel-go writes it. */
+function exponentText(value: number, precision: number): string {
+  const [mantissa = "", exponent = "0"] = value.toExponential(precision).split("e");
+  const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
+  return `${mantissa}×10${exponent.startsWith("-") ? "⁻" : ""}${digits.replace(/\d/g, (digit) => SUPERSCRIPTS[digit] as string)}`;
+}
+
 function verbText(value: unknown, verb: string, precision: number | undefined): string {
   switch (verb) {
     case "s":
@@ -104,9 +114,7 @@ function verbText(value: unknown, verb: string, precision: number | undefined): 
     case "f":
       return Number(value).toFixed(precision ?? 6);
     case "e":
-      return Number(value)
-        .toExponential(precision ?? 6)
-        .replace(/e([+-])(\d)$/, "e$10$2");
+      return exponentText(Number(value), precision ?? 6);
     case "b":
       return value === true ? "1" : value === false ? "0" : BigInt(value as bigint).toString(2);
     case "o":
@@ -132,9 +140,20 @@ function plainText(value: unknown): string {
       .sort()
       .join(", ")}}`;
   if (value instanceof Date) return timestampText(value);
+  if (value instanceof Duration) return durationText(value);
   return String(value);
 }
 
 /** RFC 3339 as CEL prints timestamps: no fraction when there is none. */
 export const timestampText = (date: Date): string =>
   date.toISOString().replace(/\.(\d*?)0*Z$/, (_, digits: string) => (digits === "" ? "Z" : `.${digits}Z`));
+
+export const nanosOf = (span: Duration): bigint => span.seconds * 1_000_000_000n + BigInt(span.nanos);
+
+/** Seconds with what fraction there is, such as `5400.5s`. */
+export function durationText(span: Duration): string {
+  const nanos = nanosOf(span);
+  const size = nanos < 0n ? -nanos : nanos;
+  const fraction = (size % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
+  return `${nanos < 0n ? "-" : ""}${size / 1_000_000_000n}${fraction === "" ? "" : `.${fraction}`}s`;
+}

@@ -252,3 +252,34 @@ export function listsJoined(a: unknown, b: unknown): unknown {
   for (const item of [...a, ...b]) merged.set(keyOf(item), item);
   return [...merged.values()];
 }
+
+/** Equality as CEL's, of any two converted values; nothing is known of their schemas but what they carry. */
+export function celEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a === "bigint" && typeof b === "number") return Number(a) === b;
+  if (typeof a === "number" && typeof b === "bigint") return a === Number(b);
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const known = listsEqual(a, b);
+  if (known !== undefined) return known;
+  if (Array.isArray(a) || a instanceof Set) return sameItems([...a], b);
+  if (a instanceof Map || a.constructor === Object) return sameEntries(entriesOf(a), b);
+  if (a.constructor !== b.constructor) return false;
+  if (RAW in a) return sameValue(a[RAW], (b as Message)[RAW]);
+  if (a instanceof Uint8Array) return a.length === (b as Uint8Array).length && a.every((byte, i) => byte === (b as Uint8Array)[i]);
+  const [left, right] = [a.valueOf(), b.valueOf()];
+  return left !== a ? left === right : canonical(a) === canonical(b);
+}
+
+const entriesOf = (value: object): Map<unknown, unknown> => (value instanceof Map ? value : new Map(Object.entries(value)));
+
+function sameItems(items: readonly unknown[], other: object): boolean {
+  if (!Array.isArray(other) && !(other instanceof Set)) return false;
+  const others: unknown[] = [...other];
+  return items.length === others.length && items.every((item, i) => celEqual(item, others[i]));
+}
+
+function sameEntries(entries: Map<unknown, unknown>, other: object): boolean {
+  if (!(other instanceof Map) && other.constructor !== Object) return false;
+  const others = entriesOf(other);
+  return entries.size === others.size && [...entries].every(([key, value]) => others.has(key) && celEqual(value, others.get(key)));
+}
