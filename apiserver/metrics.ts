@@ -32,20 +32,43 @@ function scopeOf(info: RequestInfo): string {
   return info.namespace === "" ? "cluster" : "namespace";
 }
 
+interface Counter {
+  readonly labels: Readonly<Record<string, string>>;
+  count: number;
+}
+
+const line = ({ labels, count }: Counter): string =>
+  `apiserver_request_total{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",")}} ${count}\n`;
+
 export function createRequestMetrics(): RequestMetrics {
-  const counts = new Map<string, number>();
+  const counters = new Map<string, Counter>();
   return {
     count(info, dryRun, apply, code) {
+      const { group, version, resource, subresource } = info;
       const verb = apply ? "APPLY" : (METHOD_OF_VERB[info.verb] ?? info.verb.toUpperCase());
-      const labels = `code="${code}",component="apiserver",dry_run="${dryRun ? "All" : ""}",group="${escaped(info.group)}",resource="${escaped(info.resource)}",scope="${scopeOf(info)}",subresource="${escaped(info.subresource)}",verb="${escaped(verb)}",version="${escaped(info.version)}"`;
-      counts.set(labels, (counts.get(labels) ?? 0) + 1);
+      const key = `${group}/${version}/${resource}/${subresource}/${verb}/${scopeOf(info)}/${dryRun ? "All" : ""}/${code}`;
+      const known = counters.get(key);
+      if (known) {
+        known.count += 1;
+        return;
+      }
+      const scope = scopeOf(info);
+      const labels = {
+        code: String(code),
+        component: "apiserver",
+        dry_run: dryRun ? "All" : "",
+        group,
+        resource,
+        scope,
+        subresource,
+        verb,
+        version,
+      };
+      counters.set(key, { labels, count: 1 });
     },
-    text() {
-      const lines = [...counts]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([labels, count]) => `apiserver_request_total{${labels}} ${count}\n`);
-      return HEAD + lines.join("");
-    },
+    text: () => HEAD + [...counters.values()].map(line).sort().join(""),
   };
 }
 

@@ -2,6 +2,8 @@
 // Here: the type, freezing, copy-on-write helpers. Not here: what a field means (schema, strategies).
 import type { KubeObject, ObjectMeta } from "../api/meta/object.ts";
 
+export { sameJson } from "../schema/json-values.ts";
+
 /** Any object of any kind. Deeply frozen once it left the decoder; change by building a new one. */
 export interface ApiObject extends KubeObject {
   readonly [field: string]: unknown;
@@ -21,10 +23,12 @@ export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): Ap
   return { ...object, metadata: withoutUndefined({ ...object.metadata, ...change }) };
 }
 
-/** A shallow copy without fields whose value is undefined. */
+/** The same without fields whose value is undefined; a copy only when there are some. */
 export function withoutUndefined<T extends object>(value: T): T {
-  const copy = {} as Record<string, unknown>;
-  for (const [key, field] of Object.entries(value)) if (field !== undefined) copy[key] = field;
+  let copy: Record<string, unknown> | undefined;
+  for (const key in value) if (value[key] === undefined) copy ??= {};
+  if (!copy) return value;
+  for (const key in value) if (value[key] !== undefined) copy[key] = value[key];
   return copy as T;
 }
 
@@ -33,17 +37,4 @@ export function without(object: ApiObject, field: string): ApiObject {
   if (!(field in object)) return object;
   const { [field]: _, ...rest } = object;
   return rest as ApiObject;
-}
-
-/** Deep equality of JSON values; the order of object keys does not matter, undefined fields count as absent. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
-  if (Array.isArray(b)) return false;
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
-  for (const key in left) if (left[key] !== undefined && !sameJson(left[key], right[key])) return false;
-  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
-  return true;
 }

@@ -1,5 +1,6 @@
 // Update of an existing object: what PUT, all patches, apply and status writes share after they know the new object.
 // Here: admission, server-owned metadata, validation, commit, finalizers. Not here: how the new object came to be.
+import type { ManagedFieldsEntry } from "../../api/meta/object.ts";
 import type { StatusCause } from "../../api/meta/status.ts";
 import { conflict, invalid, notFound, plainError } from "../errors.ts";
 import { type ApiObject, deepFreeze, sameJson, withMetadata } from "../object.ts";
@@ -49,14 +50,19 @@ function checkPrecondition(call: Call, update: Update, object: ApiObject, live: 
   if (version !== live.metadata.resourceVersion) throw conflict(type, update.name);
 }
 
-/** Everything but metadata, and but status when it has its own path. */
-function sameOutsideMetadata(type: ResourceType, a: ApiObject, b: ApiObject): boolean {
-  const strip = (object: ApiObject): object => {
-    const { metadata: _, ...rest } = object;
-    return type.subresources.status ? { ...rest, status: undefined } : rest;
-  };
-  return sameJson(strip(a), strip(b));
+/** Every top-level field but the named ones is equal; nothing is copied, most differences are found at once. */
+function sameFieldsBut(ignored: readonly string[], a: ApiObject, b: ApiObject): boolean {
+  for (const field in a) if (a[field] !== b[field] && !ignored.includes(field) && !sameJson(a[field], b[field])) return false;
+  for (const field in b) if (!(field in a) && !ignored.includes(field) && b[field] !== undefined) return false;
+  return true;
 }
+
+const METADATA = ["metadata"];
+const METADATA_AND_STATUS = ["metadata", "status"];
+
+/** Everything but metadata, and but status when it has its own path. */
+const sameOutsideMetadata = (type: ResourceType, a: ApiObject, b: ApiObject): boolean =>
+  sameFieldsBut(type.subresources.status ? METADATA_AND_STATUS : METADATA, a, b);
 
 function nextGeneration(type: ResourceType, object: ApiObject, live: ApiObject): number | undefined {
   const before = live.metadata.generation;
@@ -119,14 +125,17 @@ function check(call: Call, update: Update, object: ApiObject, live: ApiObject): 
   if (causes.length > 0) throw invalid(type, update.name, causes);
 }
 
+const MANAGED_FIELDS = ["managedFields"];
+
 /** Equal but for the times in managedFields, which alone are no reason to write. */
-function isNoOp(object: ApiObject, live: ApiObject): boolean {
-  const strip = (o: ApiObject): object => {
-    const { managedFields, ...metadata } = o.metadata;
-    return { ...o, metadata: { ...metadata, managedFields: managedFields?.map((entry) => ({ ...entry, time: undefined })) } };
-  };
-  return sameJson(strip(object), strip(live));
-}
+const isNoOp = (object: ApiObject, live: ApiObject): boolean =>
+  object === live ||
+  (sameFieldsBut(METADATA, object, live) &&
+    sameFieldsBut(MANAGED_FIELDS, object.metadata as unknown as ApiObject, live.metadata as unknown as ApiObject) &&
+    sameManagers(object.metadata.managedFields ?? [], live.metadata.managedFields ?? []));
+
+const sameManagers = (a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean =>
+  a === b || (a.length === b.length && a.every((entry, i) => sameJson({ ...entry, time: undefined }, { ...b[i], time: undefined })));
 
 /** Marked for deletion, no grace left and no finalizer any more: this update is the last. */
 function isLastUpdate(type: ResourceType, object: ApiObject, live: ApiObject, context: StrategyContext): boolean {
