@@ -103,7 +103,7 @@ function withoutRemoved(corefile: string): string {
 function endsFederation(lines: readonly Line[], i: number): boolean {
   for (let j = i - 1; j >= 0; j--) {
     const line = lines[j];
-    if (!line || line.depth !== 1) continue;
+    if (line?.depth !== 1) continue;
     return line.words[0] === "federation" && line.words.at(-1) === "{";
   }
   return false;

@@ -111,6 +111,7 @@ async function createMachine(view: ControlPlaneView, context: ReconcileContext, 
   const apply = async (resource: Resource, object: KubeObject): Promise<void> => {
     made.push({ resource, object: await applyIntent(context, resource, object, fieldManagers.kubeadmControlPlane) });
   };
+  let asked = false;
   try {
     await apply(contractKind(context.cache, infrastructureRef).resource, infra);
     await apply(kubeadmConfigResource, newConfig(kcp, cluster, name, form));
@@ -122,16 +123,29 @@ async function createMachine(view: ControlPlaneView, context: ReconcileContext, 
       bootstrap: { configRef: { apiGroup: kubeadmConfigResource.group, kind: kubeadmConfigResource.kind, name } },
       remediationFor: kcp.metadata.annotations?.[remediationInProgressAnnotation],
     });
+    asked = true;
     return await applyIntent<Machine>(context, machineResource, intent, fieldManagers.kubeadmControlPlane);
   } catch (e) {
-    const failures = [messageOf(e)];
-    for (const { resource, object } of made.reverse()) {
-      await context.client.delete(resource, keyOf(object)).catch((cleanUp: unknown) => {
-        if (!isNotFound(cleanUp)) failures.push(messageOf(cleanUp));
-      });
-    }
-    throw new Error(`creating Machine ${name}: ${failures.join("; ")}`, { cause: e });
+    // An answer that was lost: the Machine may well exist, and needs its objects. If it does not, the next creation clears them away.
+    const failures = asked && !isRefusal(e) ? [] : await deleteMade(context, made);
+    throw new Error(`creating Machine ${name}: ${[messageOf(e), ...failures].join("; ")}`, { cause: e });
   }
+}
+
+/** The server said no: nothing was stored. */
+const isRefusal = (e: unknown): boolean => {
+  const code = (e as { code?: unknown } | undefined)?.code;
+  return typeof code === "number" && code >= 400 && code < 500;
+};
+
+async function deleteMade({ client }: ReconcileContext, made: readonly Made[]): Promise<readonly string[]> {
+  const failures: string[] = [];
+  for (const { resource, object } of [...made].reverse()) {
+    await client.delete(resource, keyOf(object)).catch((e: unknown) => {
+      if (!isNotFound(e)) failures.push(messageOf(e));
+    });
+  }
+  return failures;
 }
 
 export function templateError({ template }: ControlPlaneView): Error {

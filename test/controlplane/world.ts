@@ -6,6 +6,7 @@ import { type KubeadmControlPlane, type KubeadmControlPlaneSpec, kubeadmControlP
 import { type Machine, machineResource } from "../../api/machine.ts";
 import type { KubeObject } from "../../api/meta/object.ts";
 import type { HookTransport } from "../../hooks/transport.ts";
+import type { Logger } from "../../runtime/base/log.ts";
 import type { Client } from "../../runtime/client.ts";
 import { fixedGates } from "../../runtime/feature-gates.ts";
 import { simulationPki } from "../../simulator/real/pki.ts";
@@ -23,6 +24,7 @@ export interface Settings {
   readonly version?: string;
   readonly spec?: Partial<KubeadmControlPlaneSpec>;
   readonly hooks?: (updater: HookTransport) => HookTransport;
+  readonly log?: Logger;
 }
 
 const infrastructure = "infrastructure.cluster.x-k8s.io";
@@ -88,6 +90,7 @@ export async function startControlPlane(settings: Settings = {}): Promise<Contro
     turn: macrotask,
     pki: (clock) => simulationPki(clock),
     ...(settings.hooks ? { hooks: settings.hooks } : {}),
+    ...(settings.log ? { log: settings.log } : {}),
   });
   const client = virtual.world.management;
   const apply = async (object: object): Promise<void> => {
