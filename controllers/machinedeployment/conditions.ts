@@ -14,6 +14,7 @@ import {
   scalingUp,
 } from "../rollout/conditions.ts";
 import { countVersions } from "../rollout/versions.ts";
+import { templateFaults } from "../templates/read.ts";
 import { type DeploymentView, isDeleting, strategyOf } from "./view.ts";
 
 type Counter = "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas";
@@ -49,14 +50,15 @@ function phaseOf(desired: number | undefined, current: number, deleting: boolean
 export function findingsOf(view: DeploymentView): readonly Finding[] {
   const { deployment, machines, sets, nowMs } = view;
   const deleting = isDeleting(deployment);
+  const faults = templateFaults([view.infrastructureTemplate, view.bootstrapTemplate]);
   const facts: ReplicaFacts = {
     machines,
     desired: deployment.spec.replicas,
     current: total(sets, "replicas") ?? 0,
     deleting,
     nowMs,
-    blockedBy: [],
-    missingTemplates: [view.infrastructureTemplate, view.bootstrapTemplate].flatMap((t) => (t?.state === "missing" ? [t.ref.kind] : [])),
+    blockedBy: faults.unreadable,
+    missingTemplates: faults.missing,
   };
   return [
     available(view),
@@ -91,6 +93,7 @@ function available(view: DeploymentView): Finding {
 /** Lines that stand for the state of the plan; the texts of extensions in them are theirs. */
 export function planTexts({ outcome }: Pick<DeploymentView, "outcome">): readonly string[] {
   return [
+    ...(outcome.fault === undefined ? [] : [`Waiting: ${outcome.fault}`]),
     ...(outcome.undecided === undefined ? [] : [`Waiting: cannot decide whether machines can be updated in place: ${outcome.undecided}`]),
     ...(outcome.blocked ?? []).map((text) => `Blocked, nothing is replaced: ${text}`),
     ...outcome.replaced.map(

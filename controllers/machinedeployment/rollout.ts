@@ -72,16 +72,34 @@ export async function rollOut(view: DeploymentView, context: ReconcileContext, d
   if (view.deployment.spec.paused) return applyPaused(view, context, deps, choice);
   const existing = choice.newSet?.set;
   if (!existing) assertTemplates(view);
-  const identity = existing ? identityOf(existing) : newIdentity(view.deployment, context.random);
+  const planned = await makePlan(view, context, deps, choice);
+  if (!planned) return;
+  const { identity, plan } = planned;
+  view.outcome.replaced = plan.replaced;
+  view.outcome.blocked = plan.blocked;
+  tell(view, context, existing === undefined);
+  await applySets(view, context, deps, choice, identity, plan);
+}
+
+/** Nothing is written here. @returns nothing while some template's kind is being listed  @throws what makes a plan impossible; the view tells it too */
+async function makePlan(
+  view: DeploymentView,
+  context: ReconcileContext,
+  deps: RolloutDeps,
+  choice: Choice<Candidate>,
+): Promise<{ readonly identity: SetIdentity; readonly plan: RolloutPlan } | undefined> {
+  const existing = choice.newSet?.set;
   try {
+    for (const old of choice.oldSets) identityOf(old.set.set);
+    revisionOfNew(choice);
+    const identity = existing ? identityOf(existing) : newIdentity(view.deployment, context.random);
     const plan =
       strategyOf(view) === "OnDelete" ? onDelete(view, choice, identity) : await rollingUpdate(view, context, deps, choice, identity);
-    view.outcome.replaced = plan.replaced;
-    view.outcome.blocked = plan.blocked;
-    tell(view, context, existing === undefined);
-    await applySets(view, context, deps, choice, identity, plan);
+    return { identity, plan };
   } catch (e) {
-    if ((e as { code?: unknown }).code !== "NotYet") throw e;
+    if ((e as { code?: unknown }).code === "NotYet") return undefined;
+    if (view.outcome.undecided === undefined) view.outcome.fault = e instanceof Error ? e.message : String(e);
+    throw e;
   }
 }
 

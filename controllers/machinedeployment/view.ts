@@ -18,6 +18,8 @@ import type { PausedSet } from "./plan-paused.ts";
 
 /** What the plan of this run came to, for conditions. */
 export interface Outcome {
+  /** Why no plan could be made: something is wrong with the MachineDeployment or its sets. */
+  fault?: string;
   /** Why it is not known whether machines can be updated in place. */
   undecided?: string;
   /** Why nothing may be changed. */

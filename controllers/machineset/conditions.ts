@@ -15,6 +15,7 @@ import {
   someNames,
 } from "../rollout/conditions.ts";
 import { countVersions } from "../rollout/versions.ts";
+import { templateFaults } from "../templates/read.ts";
 import { isDeleting, type MachineSetView, nameOf } from "./view.ts";
 
 /** Machines with a condition that holds, leaving out those in the middle of an in-place update: they drop out the moment they are handed over. */
@@ -42,14 +43,15 @@ export function countersOf({
 export function findingsOf(view: MachineSetView): readonly Finding[] {
   const { set, machines, nowMs } = view;
   const deleting = isDeleting(set);
+  const faults = templateFaults([view.infrastructureTemplate, view.bootstrapTemplate]);
   const facts: ReplicaFacts = {
     machines,
     desired: set.spec.replicas,
     current: machines.length,
     deleting,
     nowMs,
-    blockedBy: [...view.preflightFailures, ...strayText(view)],
-    missingTemplates: [view.infrastructureTemplate, view.bootstrapTemplate].flatMap((t) => (t?.state === "missing" ? [t.ref.kind] : [])),
+    blockedBy: [...view.preflightFailures, ...strayText(view), ...faults.unreadable],
+    missingTemplates: faults.missing,
   };
   const counted = machines.filter((m) => !isPendingMove(m)).length;
   return [

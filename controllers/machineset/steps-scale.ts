@@ -66,7 +66,10 @@ async function create(view: MachineSetView, context: ReconcileContext, count: nu
   const failures = await checkPreflight(view, context);
   if (failures.length > 0) return { requeueAfterMs: PREFLIGHT_RETRY_MS };
   for (let i = 0; i < count; i++) {
-    const machine = await createOne(view, context);
+    const machine = await createOne(view, context).catch((e: unknown) => {
+      context.record(view.set, "Warning", "FailedCreate", e instanceof Error ? e.message : String(e));
+      throw e;
+    });
     view.machines = [...view.machines, machine].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     context.record(view.set, "Normal", "SuccessfulCreate", `Created Machine "${nameOf(machine)}"`);
   }

@@ -19,6 +19,21 @@ export type TemplateRead =
   /** Why it could not be read. */
   | { readonly state: "failed"; readonly ref: ContractRef; readonly error: unknown };
 
+/** For conditions: kinds of templates that do not exist, and why others could not be read. */
+export function templateFaults(reads: readonly (TemplateRead | undefined)[]): {
+  readonly missing: readonly string[];
+  readonly unreadable: readonly string[];
+} {
+  return {
+    missing: reads.flatMap((read) => (read?.state === "missing" ? [read.ref.kind] : [])),
+    unreadable: reads.flatMap((read) =>
+      read?.state === "failed"
+        ? [`${read.ref.kind} cannot be read: ${read.error instanceof Error ? read.error.message : String(read.error)}`]
+        : [],
+    ),
+  };
+}
+
 /** Reads a template; a reference to a kind that is no template is nothing to read. A fault is an answer here: steps that need no template go on.
  *  @returns `later` while the first list of its kind is under way */
 export async function readTemplate(

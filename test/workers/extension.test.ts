@@ -1,5 +1,5 @@
 // MachineDeployments and a real update extension, called in process: one question per pair of sets, partial cover, several extensions.
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { machineDeploymentController } from "../../controllers/machinedeployment/controller.ts";
 import { machineSetController } from "../../controllers/machineset/controller.ts";
@@ -8,6 +8,9 @@ import { type Extension, extension } from "../../hooks/extension.ts";
 import { wired } from "../../hooks/testing/fixtures.ts";
 import { findCondition } from "../../runtime/conditions.ts";
 import { deploymentOf, NAMESPACE, openWorld, type World } from "./world.ts";
+
+// Wall clock; all waits inside are virtual.
+jest.setTimeout(60_000);
 
 const FILES = [".spec.template.spec.files"];
 const updater = (name: string): Extension =>

@@ -1,5 +1,5 @@
 // In-place rollouts with the real Machine controller, an updater that takes its time, and keys that run in random order.
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { inPlaceAnnotations, isUpdatingInPlace } from "../../controllers/inplace/marks.ts";
 import type { UpdateMachine } from "../../controllers/machine/inplace.ts";
@@ -10,6 +10,9 @@ import { randomInt, seededRandom } from "../../runtime/base/random.ts";
 import { VirtualClock } from "../../runtime/base/virtual-clock.ts";
 import { clusterIsUp, openWorkload } from "./nodes.ts";
 import { deploymentOf, NAMESPACE, openWorld, resourceOf, START_MS, type World } from "./world.ts";
+
+// Wall clock; all waits inside are virtual.
+jest.setTimeout(60_000);
 
 const SEEDS = 5;
 

@@ -1,5 +1,5 @@
 // MachineSets by the real controllers on the in-process API server: remediation, ownership, leftovers, adoption, preflight, pausing.
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
 import { clusterResource } from "../../api/cluster.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
@@ -10,6 +10,9 @@ import { machineSetController } from "../../controllers/machineset/controller.ts
 import { timestamp } from "../../runtime/base/clock.ts";
 import { findCondition, isFalse, setConditions } from "../../runtime/conditions.ts";
 import { deploymentOf, NAMESPACE, openWorld, resourceOf, type World, type WorldOptions } from "./world.ts";
+
+// Wall clock; all waits inside are virtual.
+jest.setTimeout(60_000);
 
 const covers: CanUpdateMachineSet = async () => ({ covered: true, reasons: [] });
 const both = () => [machineDeploymentController({ canUpdate: covers }), machineSetController()];
@@ -176,6 +179,36 @@ describe("making machines", () => {
     await world.advance(30_000);
     await world.settle();
     expect(await world.machines()).toHaveLength(3);
+  });
+});
+
+describe("faults of objects", () => {
+  it("a set that lost its hash label stops the rollout, and that is told", async () => {
+    const world = await started();
+    const [set] = await world.sets();
+    const body = { metadata: { labels: { "machine-template-hash": null } } };
+    await world.client.patch(machineSetResource, { namespace: NAMESPACE, name: set?.metadata.name ?? "" }, { type: "merge", body });
+    await changeBootstrap(world, "boot-2");
+    await world.settle();
+    expect(findCondition((await world.deployment()).status?.conditions, "RollingOut")?.message).toContain(
+      `Waiting: MachineSet ${set?.metadata.name} has no label machine-template-hash`,
+    );
+    expect(await world.machines()).toHaveLength(3);
+  });
+
+  it("a template of an unknown kind is told", async () => {
+    const world = await openWorld({ controllers: both() });
+    const deployment = deploymentOf();
+    const { template } = deployment.spec;
+    const infrastructureRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "UnknownTemplate", name: "x" };
+    await world.client.create<MachineDeployment>(machineDeploymentResource, {
+      ...deployment,
+      spec: { ...deployment.spec, template: { ...template, spec: { ...template.spec, infrastructureRef } } },
+    });
+    await world.settle();
+    expect(findCondition((await world.deployment()).status?.conditions, "ScalingUp")?.message).toContain(
+      "UnknownTemplate cannot be read: no CustomResourceDefinition for kind UnknownTemplate",
+    );
   });
 });
 
