@@ -75,7 +75,7 @@ export interface EtcdMemberList {
   readonly members: readonly EtcdMember[];
 }
 
-/** One etcd member's client API. Each call fails with an Error whose `code` is a gRPC code name when etcd answered. */
+/** One etcd member's client API. Each call fails with an Error whose `code` is a gRPC code name such as `NOT_FOUND` when etcd answered. */
 export interface EtcdApi {
   status(): Promise<EtcdStatus>;
   memberList(): Promise<EtcdMemberList>;

@@ -1,16 +1,15 @@
-// Reaching a real workload cluster: its API by the kubeconfig Secret, etcd and certificates through port-forward.
-// Here: opening and closing. Not here: when (../clusters.ts), port-forward (port-forward.ts), etcd's calls (etcd.ts).
-// Source: spec/controllers/workload-cluster.md sections 1, 5, 6.
-import { connect as connectTls } from "node:tls";
+// Dialling real workload clusters: HTTPS with the kubeconfig's credentials, etcd and certificates through port-forward.
+// Not here: when connections are made (../clusters.ts).
 import { KubeConfig } from "@kubernetes/client-node";
 import { connectKubeConfig } from "../../../runtime/real/kube-config.ts";
 import type { Dial } from "../seam.ts";
-import { etcdOverGateway } from "./etcd.ts";
-import { forwardPort } from "./port-forward.ts";
+import { etcdOverStream } from "./etcd-gateway.ts";
+import { forwardTo } from "./port-forward.ts";
+import { servingCertificateExpiryMs } from "./serving-certificate.ts";
 
-const ETCD_PORT = 2379;
-const CERTIFICATE_TIMEOUT_MS = 15_000;
-const KUBE_SYSTEM = "kube-system";
+const NAMESPACE = "kube-system";
+const ETCD_CLIENT_PORT = 2379;
+const API_SERVER_NAME = "kube-apiserver";
 
 export const dialKubeconfig: Dial = async ({ kubeconfig }) => {
   const connection = await connectKubeConfig({ text: kubeconfig });
@@ -18,32 +17,15 @@ export const dialKubeconfig: Dial = async ({ kubeconfig }) => {
   config.loadFromString(kubeconfig);
   return {
     transport: connection.transport,
-    etcd: async (node, credentials) => {
-      const tunnel = await forwardPort(config, KUBE_SYSTEM, `etcd-${node}`, ETCD_PORT);
-      return etcdOverGateway(tunnel, `etcd-${node}`, credentials);
+    async etcd(nodeName, credentials) {
+      const pod = `etcd-${nodeName}`;
+      const stream = await forwardTo(config, NAMESPACE, pod, ETCD_CLIENT_PORT);
+      return etcdOverStream(stream, pod, credentials);
     },
-    apiServerCertificateExpiryMs: async (node, port) => {
-      const tunnel = await forwardPort(config, KUBE_SYSTEM, `kube-apiserver-${node}`, port);
-      try {
-        return await notAfterMs(tunnel.port);
-      } finally {
-        tunnel.close();
-      }
+    async apiServerCertificateExpiryMs(nodeName, port) {
+      const stream = await forwardTo(config, NAMESPACE, `${API_SERVER_NAME}-${nodeName}`, port);
+      return servingCertificateExpiryMs(stream, API_SERVER_NAME);
     },
     close: () => void connection.close(),
   };
 };
-
-/** What the API server shows in the handshake; not verified, only read. */
-function notAfterMs(port: number): Promise<number> {
-  return new Promise((done, failed) => {
-    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, timeout: CERTIFICATE_TIMEOUT_MS }, () => {
-      const { valid_to: validTo } = socket.getPeerCertificate();
-      socket.destroy();
-      if (validTo) done(Date.parse(validTo));
-      else failed(new Error("the API server showed no certificate"));
-    });
-    socket.on("timeout", () => socket.destroy(new Error(`no handshake within ${CERTIFICATE_TIMEOUT_MS / 1000} s`)));
-    socket.on("error", failed);
-  });
-}

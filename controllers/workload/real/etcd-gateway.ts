@@ -20,13 +20,13 @@ class EtcdError extends Error {
 }
 
 const CODES: Readonly<Record<number, string>> = {
-  3: "InvalidArgument",
-  4: "DeadlineExceeded",
-  5: "NotFound",
-  9: "FailedPrecondition",
-  13: "Internal",
-  14: "Unavailable",
-  16: "Unauthenticated",
+  3: "INVALID_ARGUMENT",
+  4: "DEADLINE_EXCEEDED",
+  5: "NOT_FOUND",
+  9: "FAILED_PRECONDITION",
+  13: "INTERNAL",
+  14: "UNAVAILABLE",
+  16: "UNAUTHENTICATED",
 };
 
 /** Zero and empty fields are left out of answers; 64-bit numbers are texts. */
@@ -164,9 +164,9 @@ function answerOf<T>(status: number, text: string): T {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new EtcdError("Unknown", `etcd answered HTTP ${status} without JSON: ${text.slice(0, 200)}`);
+    throw new EtcdError("UNKNOWN", `etcd answered HTTP ${status} without JSON: ${text.slice(0, 200)}`);
   }
   if (status === 200) return parsed as T;
   const { code, message, error } = parsed as { readonly code?: number; readonly message?: string; readonly error?: string };
-  throw new EtcdError(CODES[code ?? 2] ?? "Unknown", message ?? error ?? `etcd answered HTTP ${status}`);
+  throw new EtcdError(CODES[code ?? 2] ?? "UNKNOWN", message ?? error ?? `etcd answered HTTP ${status}`);
 }

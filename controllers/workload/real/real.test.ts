@@ -94,7 +94,7 @@ describe("etcd over its JSON gateway", () => {
   it("tells a refusal by its code", async () => {
     const { stream } = await serve({ "/v3/maintenance/transfer-leadership": [400, { code: 9, message: "etcdserver: not leader" }] });
     const etcd = await etcdOverStream(stream(), "etcd-n1", credentials);
-    await expect(etcd.moveLeader("1")).rejects.toMatchObject({ code: "FailedPrecondition", message: "etcdserver: not leader" });
+    await expect(etcd.moveLeader("1")).rejects.toMatchObject({ code: "FAILED_PRECONDITION", message: "etcdserver: not leader" });
     etcd.close();
   });
 
