@@ -51,7 +51,7 @@ function patternOf(pattern: string): RegExp {
 
 const INT32_MAX = 2 ** 31 - 1;
 const INT32_MIN = -(2 ** 31);
-const INT64_LIMIT = 2 ** 63; // not itself in range; beyond 2^53 numbers have lost their last digits already
+const INT64_LIMIT = 2 ** 63; // beyond 2^53 numbers have lost their last digits already: this one stands for the largest, 2^63 - 1
 const FLOAT32_MAX = 3.4028234663852886e38;
 
 type NumberRange = (value: number) => boolean;
@@ -60,7 +60,7 @@ function rangeOf(schema: JsonSchema): NumberRange | undefined {
   if (schema.type === "integer") {
     if (schema.format === "int32") return (v) => Number.isInteger(v) && v <= INT32_MAX && v >= INT32_MIN;
     if (schema.format === "uint32") return (v) => Number.isInteger(v) && v < 2 ** 32 && v >= 0;
-    return (v) => Number.isInteger(v) && v < INT64_LIMIT && v >= -INT64_LIMIT;
+    return (v) => Number.isInteger(v) && v <= INT64_LIMIT && v >= -INT64_LIMIT;
   }
   if (schema.type === "number" && (schema.format === "float" || schema.format === "float32")) return (v) => Math.abs(v) <= FLOAT32_MAX;
   return undefined;

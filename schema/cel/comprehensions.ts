@@ -1,6 +1,6 @@
 // Comprehensions with two variables (index and item, key and value), and existsOne. Here: macros over the core library's checker.
 // Source: cel-go's two-variable comprehension extension, as Kubernetes enables it.
-import type { Environment } from "@marcbachmann/cel-js";
+import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { format } from "./strings.ts";
 
 /** The parts of the core library that its types leave out: what a macro is handed. */
@@ -202,6 +202,37 @@ export function registerFormat(environment: Environment): void {
   environment.registerFunction("string.format(ast): string", expand as never, { async: false } as never);
 }
 
+/** `optMap(v, body)`: the body's value where the optional has one; `optFlatMap`: the body gives an optional itself. */
+function registerOptionalMap(environment: Environment, name: string, isFlat: boolean): void {
+  const expand = ({ args, receiver }: { readonly args: readonly Node[]; readonly receiver: Node }) => {
+    const item = variable(args[0]);
+    const body = args[1] as Node;
+    return {
+      args,
+      receiver,
+      typeCheck(checker: Checker, macro: Macro, scope: Scope): TypeOfNode {
+        const type = checker.check(receiver, scope);
+        const dyn = checker.getType("dyn");
+        if (type.kind !== "optional" && type.kind !== "dyn")
+          throw checker.createError("optional_expected", `${name}() receiver must be optional, got '${type.name}'`, receiver);
+        const inner = type.valueType ?? dyn;
+        macro.types = [inner, inner];
+        const result = checker.check(body, scope.forkWithVariable(item, inner));
+        return isFlat ? result : checker.getType(`optional<${nameOf(result)}>`);
+      },
+      evaluate(evaluator: Evaluator, macro: Macro, scope: Scope): unknown {
+        const optional = evaluator.run(receiver, scope) as Optional;
+        if (!optional.hasValue()) return optional;
+        const type = macro.types?.[0] ?? evaluator.dynType;
+        const result = evaluator.run(body, scope.forkWithVariable(item, type).setIterValue(optional.value(), evaluator));
+        return isFlat ? result : Optional.of(result);
+      },
+      async: false,
+    };
+  };
+  environment.registerFunction(`dyn.${name}(ast, ast): dyn`, expand as never, { async: false } as never);
+}
+
 /** Sorted by what the body makes of each item. */
 const SORT_BY: Comprehension = {
   predicateAt: undefined,
@@ -226,6 +257,8 @@ export function registerComprehensions(environment: Environment): void {
   register("dyn.existsOne(ast, ast, ast): bool", EXISTS_ONE);
   register("dyn.exists_one(ast, ast, ast): bool", EXISTS_ONE);
   register("dyn.existsOne(ast, ast): bool", EXISTS_ONE, 1);
+  registerOptionalMap(environment, "optMap", false);
+  registerOptionalMap(environment, "optFlatMap", true);
   register("dyn.sortBy(ast, ast): list<dyn>", SORT_BY, 1);
   register("dyn.transformList(ast, ast, ast): list<dyn>", transformList(false));
   register("dyn.transformList(ast, ast, ast, ast): list<dyn>", transformList(true));

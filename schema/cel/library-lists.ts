@@ -1,7 +1,7 @@
 // List functions of rules: Kubernetes' own (sum, min, max, indexOf) and cel-go's lists extension. Here: their registration and bodies.
 // Source: Kubernetes documentation, "Common Expression Language in Kubernetes"; cel-go ext/lists.
 import type { Environment } from "@marcbachmann/cel-js";
-import type { Duration } from "@marcbachmann/cel-js/evaluator";
+import { Duration } from "@marcbachmann/cel-js/evaluator";
 import type { Register } from "./register.ts";
 import { celEqual } from "./value.ts";
 
@@ -13,10 +13,22 @@ function extreme(list: Iterable<never>, name: string, sign: 1 | -1): unknown {
   return all.reduce((best, next) => (compare(next, best) * sign > 0 ? next : best));
 }
 
-function sum(list: Iterable<unknown>): unknown {
+const SPAN = "google.protobuf.Duration";
+const ORDERED = ["int", "double", "bool", "string", "bytes", SPAN, "google.protobuf.Timestamp"];
+const SUMMABLE: readonly (readonly [type: string, zero: unknown])[] = [
+  ["int", 0n],
+  ["double", 0],
+  [SPAN, new Duration(0n)],
+];
+
+function isSorted(list: Iterable<never>): boolean {
   const all = [...list];
-  // The element type of an empty list is not known here: a whole zero compares with every number.
-  if (all.length === 0) return 0n;
+  return all.every((item, i) => i === 0 || compare(all[i - 1] as never, item) <= 0);
+}
+
+function sum(list: Iterable<unknown>, zero: unknown): unknown {
+  const all = [...list];
+  if (all.length === 0) return zero;
   if (typeof all[0] === "bigint") return (all as bigint[]).reduce((total, item) => total + item, 0n);
   if (typeof all[0] === "number") return (all as number[]).reduce((total, item) => total + item, 0);
   return (all as Duration[]).reduce((total, item) => total.addDuration(item));
@@ -50,13 +62,12 @@ function range(count: bigint): bigint[] {
 class ListsNamespace {}
 
 export function registerLists(environment: Environment, register: Register): void {
-  register("list<T>.isSorted(): bool", (list: Iterable<never>) => {
-    const all = [...list];
-    return all.every((item, i) => i === 0 || compare(all[i - 1] as never, item) <= 0);
-  });
-  register("list<T>.min(): T", (list: Iterable<never>) => extreme(list, "min", -1));
-  register("list<T>.max(): T", (list: Iterable<never>) => extreme(list, "max", 1));
-  register("list<T>.sum(): T", sum);
+  for (const type of ORDERED) {
+    register(`list<${type}>.isSorted(): bool`, isSorted);
+    register(`list<${type}>.min(): ${type}`, (list: Iterable<never>) => extreme(list, "min", -1));
+    register(`list<${type}>.max(): ${type}`, (list: Iterable<never>) => extreme(list, "max", 1));
+  }
+  for (const [type, zero] of SUMMABLE) register(`list<${type}>.sum(): ${type}`, (list: Iterable<unknown>) => sum(list, zero));
   register("list<T>.__indexOf(T): int", (list: Iterable<unknown>, item: unknown) =>
     BigInt([...list].findIndex((other) => celEqual(other, item))),
   );

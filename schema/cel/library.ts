@@ -11,29 +11,42 @@ import { type Register, registrar } from "./register.ts";
 import * as strings from "./strings.ts";
 import { celEqual, parseDuration } from "./value.ts";
 
+const ours = (names: string): ReadonlyMap<string, string> => new Map(names.split(" ").map((name) => [name, `__${name}`]));
+
 /**
- * The core library's own versions of these differ from CEL (UTF-16 units, JavaScript patterns, Unicode case) and cannot be registered
- * anew; a parsed rule calls ours instead, under these names (program.ts renames them).
+ * The core library's own versions of these differ from CEL (UTF-16 units, JavaScript patterns, Unicode case, no offsets of time) and
+ * cannot be registered anew; a parsed rule calls ours instead, under these names (program.ts renames them).
  */
-export const RENAMED: ReadonlyMap<string, string> = new Map(
-  [
-    "matches",
-    "indexOf",
-    "lastIndexOf",
-    "substring",
-    "split",
-    "lowerAscii",
-    "upperAscii",
-    "getSeconds",
-    "getMinutes",
-    "getHours",
-    "getMilliseconds",
-  ].map((name) => [name, `__${name}`]),
+export const RENAMED_METHODS = ours(
+  "matches indexOf lastIndexOf substring split join lowerAscii upperAscii getSeconds getMinutes getHours getMilliseconds getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getMonth",
 );
+export const RENAMED_FUNCTIONS = ours("matches duration");
 
 const TIME = "google.protobuf.Timestamp";
 const SPAN = "google.protobuf.Duration";
-const GETTERS = ["getSeconds", "getMinutes", "getHours", "getMilliseconds"] as const;
+const DAY_MS = 86_400_000;
+
+const startOfYearMs = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
+
+/** Parts of a time in UTC. Source: CEL language definition; months and some days count from zero. */
+const TIME_PARTS: Readonly<Record<string, (time: Date) => number>> = {
+  getSeconds: (t) => t.getUTCSeconds(),
+  getMinutes: (t) => t.getUTCMinutes(),
+  getHours: (t) => t.getUTCHours(),
+  getMilliseconds: (t) => t.getUTCMilliseconds(),
+  getDate: (t) => t.getUTCDate(),
+  getDayOfMonth: (t) => t.getUTCDate() - 1,
+  getDayOfWeek: (t) => t.getUTCDay(),
+  getDayOfYear: (t) => Math.floor((t.getTime() - startOfYearMs(t)) / DAY_MS),
+  getFullYear: (t) => t.getUTCFullYear(),
+  getMonth: (t) => t.getUTCMonth(),
+};
+const SPAN_UNITS: Readonly<Record<string, bigint>> = {
+  getSeconds: 1_000_000_000n,
+  getMinutes: 60_000_000_000n,
+  getHours: 3_600_000_000_000n,
+  getMilliseconds: 1_000_000n,
+};
 
 /** All of it; clone it to add variables. */
 export function kubernetesEnvironment(): Environment {
@@ -67,6 +80,8 @@ function registerStrings(environment: Environment, register: Register): void {
   register("string.__substring(int, int): string", strings.substring);
   register("string.__split(string): list<string>", (text: string, by: string) => strings.split(text, by));
   register("string.__split(string, int): list<string>", strings.split);
+  register("list<string>.__join(): string", (parts: Iterable<string>) => [...parts].join(""));
+  register("list<string>.__join(string): string", (parts: Iterable<string>, by: string) => [...parts].join(by));
   register("string.replace(string, string): string", (text: string, old: string, by: string) => strings.replace(text, old, by));
   register("string.replace(string, string, int): string", strings.replace);
   register("string.__lowerAscii(): string", strings.lowerAscii);
@@ -76,28 +91,22 @@ function registerStrings(environment: Environment, register: Register): void {
 }
 
 function registerTime(register: Register): void {
-  // Our own names for getters need both receivers, since a renamed call finds only what is registered under the new name.
   const zoned = (time: Date, zone: string): Date => new Date(time.getTime() + zoneOffsetMs(time, zone));
-  const read = {
-    getSeconds: (t: Date) => BigInt(t.getUTCSeconds()),
-    getMinutes: (t: Date) => BigInt(t.getUTCMinutes()),
-    getHours: (t: Date) => BigInt(t.getUTCHours()),
-    getMilliseconds: (t: Date) => BigInt(t.getUTCMilliseconds()),
-  };
-  const unit = { getSeconds: 1_000_000_000n, getMinutes: 60_000_000_000n, getHours: 3_600_000_000_000n, getMilliseconds: 1_000_000n };
-  for (const name of GETTERS) {
-    register(`${TIME}.__${name}(): int`, read[name]);
-    register(`${TIME}.__${name}(string): int`, (time: Date, zone: string) => read[name](zoned(time, zone)));
-    register(`${SPAN}.__${name}(): int`, (span: Duration) => strings.nanosOf(span) / unit[name]);
+  for (const [name, read] of Object.entries(TIME_PARTS)) {
+    register(`${TIME}.__${name}(): int`, (time: Date) => BigInt(read(time)));
+    register(`${TIME}.__${name}(string): int`, (time: Date, zone: string) => BigInt(read(zoned(time, zone))));
   }
+  for (const [name, unit] of Object.entries(SPAN_UNITS))
+    register(`${SPAN}.__${name}(): int`, (span: Duration) => strings.nanosOf(span) / unit);
   register(`string(${TIME}): string`, strings.timestampText);
   register(`string(${SPAN}): string`, strings.durationText);
   register(`int(${TIME}): int`, (time: Date) => BigInt(Math.floor(time.getTime() / 1000)));
   register(`int(${SPAN}): int`, strings.nanosOf);
   register("int(uint): int", (value: { valueOf(): bigint }) => value.valueOf());
   register(`timestamp(${TIME}): ${TIME}`, (time: Date) => time);
-  register(`duration(${SPAN}): ${SPAN}`, (span: Duration) => span);
-  register(`duration(int): ${SPAN}`, (nanos: bigint) => parseDuration(`${nanos}ns`));
+  register(`__duration(string): ${SPAN}`, parseDuration);
+  register(`__duration(${SPAN}): ${SPAN}`, (span: Duration) => span);
+  register(`__duration(int): ${SPAN}`, (nanos: bigint) => parseDuration(`${nanos}ns`));
 }
 
 /** Minutes and hours of a fixed offset such as `-07:00`, or the rules of a named zone. */

@@ -2,13 +2,13 @@
 // Here: parsing, checking and what must be changed of the core library. Not here: which expressions a schema has (rules.ts).
 //
 // The core library is kept, with these changes to each parsed expression:
-// - some functions of its own that differ from CEL are replaced by ours under another name (library.ts RENAMED);
-// - `has(x.y)` checks that y exists in the type, which it leaves out;
+// - some functions of its own that differ from CEL are replaced by ours under another name (library.ts RENAMED_*);
+// - `has(x.y)` takes any chain of selections and checks that y exists in the type; objects are not looked into by `x["y"]`;
 // - `==` and `+` know sets and keyed lists; - each step of a comprehension is counted, since nothing else in CEL can run long.
 import type { Environment } from "@marcbachmann/cel-js";
 import { compilePattern } from "../re2.ts";
-import { RENAMED } from "./library.ts";
-import { listsEqual, listsJoined } from "./value.ts";
+import { RENAMED_FUNCTIONS, RENAMED_METHODS } from "./library.ts";
+import { listsEqual, listsJoined, parseDuration } from "./value.ts";
 
 /** Steps of comprehensions that are left; shared by the rules of one object. */
 export interface StepBudget {
@@ -26,15 +26,18 @@ interface Scope {
 }
 interface Checker {
   check(node: Node, scope: Scope): unknown;
+  getType(name: string): unknown;
 }
 interface Evaluator {
   run(node: Node, scope: Scope): unknown;
+  debugType(value: unknown): { fieldLazy(object: unknown, field: string, node: Node, evaluator: Evaluator): unknown };
 }
 interface Macro {
   readonly args?: readonly Node[];
   readonly receiver?: Node;
   readonly bodies?: readonly Node[];
   typeCheck(checker: Checker, macro: Macro, scope: Scope): unknown;
+  evaluate(evaluator: Evaluator, macro: Macro, scope: Scope): unknown;
 }
 interface ComprehensionArgs {
   readonly iterable: Node;
@@ -44,7 +47,12 @@ interface ComprehensionArgs {
 interface Node {
   readonly op: string;
   args: unknown;
-  readonly meta: { readonly alternate?: Node; readonly macro?: Macro };
+  readonly meta: {
+    readonly alternate?: Node;
+    readonly macro?: Macro;
+    check?: (checker: Checker, node: Node, scope: Scope) => unknown;
+  };
+  readonly checkedType?: { readonly kind: string; readonly name: string };
   evaluate: (evaluator: Evaluator, node: Node, scope: Scope) => unknown;
   readonly left?: Node;
   readonly right?: Node;
@@ -92,6 +100,7 @@ function adapt(node: Node, state: State): void {
     for (const child of childrenOf(node.args)) adapt(child, state);
     if (macro) adaptMacro(node, macro, state);
     if (node.op === "==" || node.op === "!=" || node.op === "+") adaptOperator(node);
+    if (node.op === "[]") adaptLookup(node);
   }
 }
 
@@ -130,25 +139,53 @@ function rename(node: Node): void {
   if (node.op !== "rcall" && node.op !== "call") return;
   const args = node.args as unknown[];
   const name = args[0] as string;
-  if (name === "matches") checkPattern((node.op === "rcall" ? (args[2] as Node[])[0] : (args[1] as Node[])[1]) as Node | undefined);
-  const ours = RENAMED.get(name);
-  if (ours !== undefined && (node.op === "rcall" || name === "matches")) args[0] = ours;
+  const isMethod = node.op === "rcall";
+  checkLiteral(name, (isMethod ? (args[2] as Node[])[0] : (args[1] as Node[])[name === "matches" ? 1 : 0]) as Node | undefined, isMethod);
+  const ours = (isMethod ? RENAMED_METHODS : RENAMED_FUNCTIONS).get(name);
+  if (ours !== undefined) args[0] = ours;
 }
 
-/** A literal pattern is judged with the rule, not with each object. */
-function checkPattern(node: Node | undefined): void {
-  if (node?.op === "value" && typeof node.args === "string") compilePattern(node.args);
+const PATTERN_TAKERS: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
+
+/** Literal patterns and durations are judged with the rule, not with each object. */
+function checkLiteral(name: string, node: Node | undefined, isMethod: boolean): void {
+  if (node?.op !== "value" || typeof node.args !== "string") return;
+  if (PATTERN_TAKERS.has(name) && (isMethod || name === "matches")) compilePattern(node.args);
+  else if (!isMethod && name === "duration") parseDuration(node.args);
+  else if (!isMethod && name === "timestamp" && Number.isNaN(Date.parse(node.args)))
+    throw new Error(`invalid timestamp ${JSON.stringify(node.args)}`);
 }
 
 function adaptMacro(node: Node, macro: Macro, state: State): void {
   for (const body of macro.bodies ?? []) counted(body, state);
   const [name] = node.args as [string, ...unknown[]];
-  if (name !== "has") return;
-  const before = macro.typeCheck;
-  macro.typeCheck = (checker, self, scope) => {
+  if (name === "has") adaptHas(macro);
+}
+
+/** Any chain of selections, fields that exist in the type only; null counts as absent. */
+function adaptHas(macro: Macro): void {
+  const target = macro.args?.[0];
+  if (target?.op !== "." && target?.op !== ".?") return;
+  const [operand, field] = target.args as [Node, string];
+  macro.typeCheck = (checker, _, scope) => {
+    checker.check(target, scope);
+    return checker.getType("bool");
+  };
+  macro.evaluate = (evaluator, _, scope) => {
+    const object = evaluator.run(operand, scope);
+    const found = evaluator.debugType(object).fieldLazy(object, field, target, evaluator);
+    return target.op === ".?" ? (found as { hasValue(): boolean }).hasValue() : found !== undefined;
+  };
+}
+
+/** Fields of objects are selected, never looked up by a text. */
+function adaptLookup(node: Node): void {
+  const before = node.meta.check;
+  if (!before) return;
+  node.meta.check = (checker, self, scope) => {
     const type = before(checker, self, scope);
-    const target = self.args?.[0];
-    if (target) checker.check(target, scope);
+    const left = self.left?.checkedType;
+    if (left?.kind === "message") throw new Error(`found no matching overload for '_[_]' applied to '(${left.name}, ...)'`);
     return type;
   };
 }

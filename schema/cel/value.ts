@@ -22,19 +22,27 @@ export interface TypeScope {
 
 const RAW = Symbol("raw");
 const SOURCE = Symbol("source");
+const EQUAL = Symbol("equal");
 
 /** What a converted list came from, for an equality that knows list types. */
 interface Source {
-  readonly raw: readonly unknown[];
+  /** Undefined for a list that a rule made of others. */
+  readonly raw: readonly unknown[] | undefined;
   readonly equal: (a: unknown, b: unknown) => boolean;
   readonly keys: readonly string[];
 }
 
-type Message = { readonly [RAW]: Readonly<Record<string, unknown>> };
+type Message = { readonly [RAW]: Readonly<Record<string, unknown>>; readonly [EQUAL]: (a: unknown, b: unknown) => boolean };
 type SourcedList = readonly unknown[] & { readonly [SOURCE]?: Source };
 
 const identity = (value: unknown): unknown => value;
-const toInt = (value: unknown): unknown => (typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value);
+const INT64_MAX = 2n ** 63n - 1n;
+/** The largest numbers have lost their last digits on the way through JSON: 2^63 stands for the largest int. */
+function toInt(value: unknown): unknown {
+  if (typeof value !== "number" || !Number.isInteger(value)) return value;
+  const whole = BigInt(value);
+  return whole > INT64_MAX ? INT64_MAX : whole;
+}
 const toTimestamp = (value: unknown): unknown => (typeof value === "string" ? new Date(value) : value);
 const toBytes = (value: unknown): unknown => (typeof value === "string" ? Uint8Array.from(atob(value), (c) => c.charCodeAt(0)) : value);
 const toDuration = (value: unknown): unknown => (typeof value === "string" ? parseDuration(value) : value);
@@ -80,7 +88,7 @@ export function parseDuration(text: string): Duration {
 
 // ---- Types
 
-/** @returns undefined for a node that rules cannot see: without a type, or a list of such */
+/** Type of items and entries. @returns undefined for a node that rules cannot see: without a type, or a list of such */
 export function celType(schema: JsonSchema, scope: TypeScope, isResource = false): CelType | undefined {
   const type = plainType(schema, scope, isResource);
   if (!type || schema.nullable !== true) return type;
@@ -145,15 +153,23 @@ function listType(schema: JsonSchema, scope: TypeScope): CelType | undefined {
     name,
     convert: (value) => {
       if (!Array.isArray(value)) return value;
-      const list = value.map(items.convert);
-      Object.defineProperty(list, SOURCE, { value: { raw: value, equal, keys } satisfies Source });
-      return list;
+      return sourced(value.map(items.convert), { raw: value, equal, keys });
     },
   };
 }
 
+function sourced(list: unknown[], source: Source): SourcedList {
+  return Object.defineProperty(list, SOURCE, { value: source });
+}
+
 const text: JsonSchema = { type: "string" };
 const NAMES_ONLY: JsonSchema = { type: "object", properties: { name: text, generateName: text } };
+
+/** What a schema says of metadata counts only when it names both names. */
+function metadataOf({ properties }: JsonSchema): JsonSchema {
+  const own = properties?.metadata;
+  return own?.properties?.name && own.properties.generateName ? own : NAMES_ONLY;
+}
 
 function messageType(schema: JsonSchema, scope: TypeScope, isResource: boolean): CelType {
   const name = `Object${scope.declared++}`;
@@ -164,22 +180,30 @@ function messageType(schema: JsonSchema, scope: TypeScope, isResource: boolean):
       this[RAW] = raw;
     }
   }
-  const resourceFields: Readonly<Record<string, JsonSchema>> = isResource ? { apiVersion: text, kind: text, metadata: NAMES_ONLY } : {};
+  const resourceFields: Readonly<Record<string, JsonSchema>> = isResource
+    ? { apiVersion: text, kind: text, metadata: metadataOf(schema) }
+    : {};
   const properties: Readonly<Record<string, JsonSchema>> = { ...schema.properties, ...resourceFields };
   for (const [property, propertySchema] of Object.entries(properties)) {
     const celName = escapeName(property);
-    const type = celName === undefined ? undefined : celType(propertySchema, scope);
+    // A field that is null counts as absent, so its type knows no null.
+    const type = celName === undefined ? undefined : plainType(propertySchema, scope, false);
     if (celName === undefined || !type) continue;
-    fields[celName] = type.name;
-    Object.defineProperty(Instance.prototype, celName, {
+    const read = {
       get(this: Instance) {
         const value = Object.hasOwn(this[RAW], property) ? this[RAW][property] : undefined;
-        return value === undefined ? undefined : type.convert(value);
+        return value === undefined || value === null ? undefined : type.convert(value);
       },
-    });
+    };
+    // Most keywords may also stand as they are, since a field follows a dot.
+    for (const name of KEYWORDS.has(property) ? [celName, property] : [celName]) {
+      fields[name] = type.name;
+      Object.defineProperty(Instance.prototype, name, read);
+    }
   }
   scope.environment.registerType(name, { ctor: Instance, fields } as never);
   const equal = rawEquality(schema);
+  Object.defineProperty(Instance.prototype, EQUAL, { value: equal });
   scope.environment.registerOperator(`${name} == ${name}`, (a: Message, b: Message) => equal(a[RAW], b[RAW]));
   return { name, convert: (value) => (isRecord(value) ? new Instance(value) : value) };
 }
@@ -236,21 +260,25 @@ function normalizer(schema: JsonSchema): (value: unknown) => unknown {
   };
 }
 
-/** Equality of two converted lists, undefined when either did not come from the object. */
+/** Equality of two lists of which at least one came from the object; undefined when none did. */
 export function listsEqual(a: unknown, b: unknown): boolean | undefined {
   const [left, right] = [(a as SourcedList | null)?.[SOURCE], (b as SourcedList | null)?.[SOURCE]];
-  return left && right ? left.equal(left.raw, right.raw) : undefined;
+  if (left?.raw && right?.raw) return left.equal(left.raw, right.raw);
+  const isKeyed = (left?.keys ?? []).length > 0 || (right?.keys ?? []).length > 0;
+  if (!isKeyed || !Array.isArray(a) || !Array.isArray(b)) return undefined;
+  return a.length === b.length && a.every((item) => b.some((other) => celEqual(item, other)));
 }
 
 /** `+` of sets and keyed lists: a union, the right side wins. Undefined for other values. */
 export function listsJoined(a: unknown, b: unknown): unknown {
   if (a instanceof Set && (b instanceof Set || Array.isArray(b))) return new Set([...a, ...b]);
-  const keys = (a as SourcedList | null)?.[SOURCE]?.keys ?? [];
-  if (keys.length === 0 || !Array.isArray(a) || !Array.isArray(b)) return undefined;
+  const source = (a as SourcedList | null)?.[SOURCE];
+  const keys = source?.keys ?? [];
+  if (!source || keys.length === 0 || !Array.isArray(a) || !Array.isArray(b)) return undefined;
   const keyOf = (item: unknown): string => canonical(keys.map((key) => (item as Partial<Message>)[RAW]?.[key]));
   const merged = new Map<string, unknown>();
   for (const item of [...a, ...b]) merged.set(keyOf(item), item);
-  return [...merged.values()];
+  return sourced([...merged.values()], { ...source, raw: undefined });
 }
 
 /** Equality as CEL's, of any two converted values; nothing is known of their schemas but what they carry. */
@@ -264,7 +292,7 @@ export function celEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || a instanceof Set) return sameItems([...a], b);
   if (a instanceof Map || a.constructor === Object) return sameEntries(entriesOf(a), b);
   if (a.constructor !== b.constructor) return false;
-  if (RAW in a) return sameValue(a[RAW], (b as Message)[RAW]);
+  if (RAW in a) return (a as Message)[EQUAL]((a as Message)[RAW], (b as Message)[RAW]);
   if (a instanceof Uint8Array) return a.length === (b as Uint8Array).length && a.every((byte, i) => byte === (b as Uint8Array)[i]);
   const [left, right] = [a.valueOf(), b.valueOf()];
   return left !== a ? left === right : canonical(a) === canonical(b);
