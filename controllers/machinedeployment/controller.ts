@@ -30,8 +30,9 @@ import { adopt, controllerOf, ensureClusterOwner, referenceTo, withOwner } from 
 import { selects } from "../ownership/selector.ts";
 import { byAge } from "../rollout/compare.ts";
 import { countersOf, findingsOf } from "./conditions.ts";
-import { repairSets, rollOut } from "./rollout.ts";
+import { rollOut } from "./rollout.ts";
 import { chooseSets, type DeploymentView, isDeleting, loadDeployment, nameOf, replicasOf, rolloutAfterMs, setView } from "./view.ts";
+import { repairSets } from "./writing.ts";
 
 export interface MachineDeploymentDeps {
   /** Asks the update extension; only called with the gate InPlaceUpdates. */

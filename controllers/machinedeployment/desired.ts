@@ -23,7 +23,7 @@ import { formatList, inPlaceAnnotations } from "../inplace/marks.ts";
 import { fnv32a, withRandomSuffix } from "../naming/names.ts";
 import { controllerReferenceTo } from "../ownership/owners.ts";
 import { pushedSpecFields } from "../rollout/compare.ts";
-import type { SetPlan } from "./plan.ts";
+import type { SetPlan } from "./plan-view.ts";
 
 type StringMap = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // Replicas of sets under the OnDelete strategy: people delete machines, the new set fills up. Here: the pure plan.
 // Source: spec/controllers/machinedeployment.md section 7.
 import { byAge } from "../rollout/compare.ts";
-import type { RolloutPlan, RolloutView, SetPlan, SetView } from "./plan.ts";
+import type { RolloutPlan, RolloutView, SetPlan, SetView } from "./plan-view.ts";
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 

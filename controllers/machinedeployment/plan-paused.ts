@@ -3,7 +3,7 @@
 // Source: spec/controllers/machinedeployment.md section 8. Ours differs on purpose: machines on their way from set to set are counted
 // before anything is scaled, and a share is worked out from the annotations as they were, so that pausing neither makes nor deletes machines.
 import type { RolloutLimits } from "../rollout/numbers.ts";
-import type { OldSetView, SetPlan, SetView } from "./plan.ts";
+import type { OldSetView, SetPlan, SetView } from "./plan-view.ts";
 
 export interface PausedSet {
   /** Stored annotations desired-replicas and max-replicas; undefined when missing or not a number. */

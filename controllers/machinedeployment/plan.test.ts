@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { rolloutLimits } from "../rollout/numbers.ts";
-import { type Coverage, type InPlaceView, type OldSetView, planRollingUpdate, type RolloutPlan, type RolloutView } from "./plan.ts";
+import { planRollingUpdate } from "./plan.ts";
+import type { Coverage, InPlaceView, OldSetView, RolloutPlan, RolloutView } from "./plan-view.ts";
 import { type PausedView, planPaused } from "./plan-paused.ts";
 
 /** `d/c/a`, up to date = available. */

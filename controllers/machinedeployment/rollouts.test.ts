@@ -3,7 +3,8 @@
 // Source of the figures: spec/controllers/machinedeployment.md section 12, inplace-workers.md section 9.
 import { describe, expect, it } from "@jest/globals";
 import { type MachineView, type MoveTarget, machinesToTrigger, planReplicas, type SetView as MachineSetView } from "../machineset/plan.ts";
-import { planRollingUpdate, type RolloutPlan, type SetPlan } from "./plan.ts";
+import { planRollingUpdate } from "./plan.ts";
+import type { RolloutPlan, SetPlan } from "./plan-view.ts";
 import { planOnDelete } from "./plan-on-delete.ts";
 
 interface FakeMachine {

@@ -13,7 +13,8 @@ import { type Labels, matches, selectorPairs } from "../ownership/selector.ts";
 import { type CandidateSet, type Choice, chooseNewSet } from "../rollout/compare.ts";
 import { type RolloutLimits, rolloutLimits } from "../rollout/numbers.ts";
 import { readTemplate, type TemplateRead } from "../templates/read.ts";
-import type { NewSetView, OldSetView, SetView } from "./plan.ts";
+import { newRevision, type Revision } from "./desired.ts";
+import type { NewSetView, OldSetView, SetView } from "./plan-view.ts";
 import type { PausedSet } from "./plan-paused.ts";
 
 /** What the plan of this run came to, for conditions. */
@@ -167,3 +168,10 @@ export const pendingMovesTo = (view: DeploymentView, set: MachineSet): readonly 
 
 export const acknowledgedBy = (set: MachineSet): readonly string[] => acknowledgedMoves(set);
 export const someUpdating = (view: DeploymentView): boolean => view.machines.some(isUpdatingInPlace);
+
+/** The new set's number, now that it is the new one. */
+export const revisionOfNew = (choice: Choice<Candidate>): Revision =>
+  newRevision(
+    choice.newSet?.set,
+    choice.oldSets.map((o) => o.set.set),
+  );
