@@ -57,11 +57,19 @@ export function warningHeaders(warnings: readonly string[]): Record<string, stri
   return warnings.length === 0 ? {} : { warning: warnings.map(warningHeader).join(WARNING_SEPARATOR) };
 }
 
+/** As sigs.k8s.io/yaml writes: texts safe for YAML 1.1 readers, keys sorted, lists not indented, long lines kept. */
+const YAML_STYLE = { version: "1.1", sortMapEntries: true, indentSeq: false, lineWidth: 0 } as const;
+
 /** Any object, in the media type asked for. */
 export function answer(accept: Negotiated, status: number, object: object, headers: Readonly<Record<string, string>> = {}): ApiResponse {
   if (accept.media === "yaml") {
     const plain: unknown = JSON.parse(jsonText(object));
-    return { kind: "bytes", status, headers: { "content-type": "application/yaml", ...headers }, bytes: utf8.encode(stringify(plain)) };
+    return {
+      kind: "bytes",
+      status,
+      headers: { "content-type": "application/yaml", ...headers },
+      bytes: utf8.encode(stringify(plain, YAML_STYLE)),
+    };
   }
   if (accept.pretty) {
     const text = JSON.stringify(JSON.parse(jsonText(object)), null, 2);

@@ -55,6 +55,7 @@ export function parseLabelSelector(selector: string): readonly Requirement[] {
   };
   const values = (): readonly string[] => {
     if (take("(") !== "(") throw new Error("expected ( after in or notin");
+    if (peek() === ")") throw new Error("for in and notin, values must not be empty");
     const found: string[] = [];
     for (;;) {
       const token = tokens[at];

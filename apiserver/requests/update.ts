@@ -99,7 +99,7 @@ function prepare(call: Call, update: Update, changed: ApiObject, live: ApiObject
     // Left out means unchanged; another value is refused by validation, except for the creation time, which is silently kept.
     uid: given.uid === undefined || given.uid === "" ? old.uid : given.uid,
     creationTimestamp: old.creationTimestamp,
-    deletionTimestamp: given.deletionTimestamp ?? old.deletionTimestamp,
+    deletionTimestamp: old.deletionTimestamp ?? given.deletionTimestamp,
     deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds,
     generation: nextGeneration(type, prepared, live),
     selfLink: undefined,
