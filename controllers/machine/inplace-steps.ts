@@ -7,7 +7,7 @@ import { isConflict, isNotFound } from "../../api/meta/status.ts";
 import type { Client } from "../../runtime/client.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { hasMark, hasPendingHook, PENDING_HOOKS, UPDATE_IN_PROGRESS, UPDATE_MACHINE_HOOK, withoutPendingHook } from "../inplace/marks.ts";
-import { type CallMemories, desiredObjects, failureDelayMs, retryDelayMs, type UpdateMachine, updateDue } from "./inplace.ts";
+import { type CallMemories, failureDelayMs, retryDelayMs, type UpdateMachine, updateDue } from "./inplace.ts";
 import type { Referenced } from "../contract/read.ts";
 import type { MachineView } from "./view.ts";
 
@@ -53,7 +53,11 @@ async function call(view: MachineView, context: ReconcileContext, tools: InPlace
     return { requeueAfterMs: delayMs };
   };
   try {
-    const answer = await tools.updateMachine(machine, desiredObjects(machine, infrastructure.object, bootstrap?.object));
+    const answer = await tools.updateMachine(machine, {
+      machine,
+      infrastructureMachine: infrastructure.object,
+      ...(bootstrap?.object ? { bootstrapConfig: bootstrap.object } : {}),
+    });
     if (answer.retryAfterSeconds > 0) return remember("running", answer.message, retryDelayMs(answer.retryAfterSeconds), 0);
   } catch (e) {
     const message = e instanceof Error ? e.message : String(e);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { PENDING_HOOKS, UPDATE_IN_PROGRESS } from "../inplace/marks.ts";
-import { callMemories, desiredObjects, failureDelayMs, retryDelayMs, updateDue } from "./inplace.ts";
+import { callMemories, failureDelayMs, retryDelayMs, updateDue } from "./inplace.ts";
 import { machine, referenced, view } from "./testing.ts";
 import type { MachineView } from "./view.ts";
 
@@ -43,21 +43,6 @@ describe("updateDue", () => {
   it("the Node that this run has found counts", () => {
     const fresh = machine({ ...both, status: { nodeRef: undefined } });
     expect(updateDue(view({ ...readyToCall, machine: fresh, status: { nodeRef: { name: "m1" } } })).do).toBe("call");
-  });
-});
-
-it("sends names, labels, annotations and spec only", () => {
-  const infrastructure = referenced("DevMachine").object;
-  if (!infrastructure) throw new Error("fixture");
-  const sent = desiredObjects(machine(), infrastructure, undefined);
-  expect(Object.keys(sent)).toEqual(["machine", "infrastructureMachine"]);
-  expect(Object.keys(sent.machine)).toEqual(["apiVersion", "kind", "metadata", "spec"]);
-  expect(Object.keys(sent.machine.metadata)).toEqual(["name", "namespace", "labels"]);
-  expect(sent.infrastructureMachine).toEqual({
-    apiVersion: "i.x/v1beta2",
-    kind: "DevMachine",
-    metadata: { name: "m1", namespace: "ns" },
-    spec: { providerID: "p://m1" },
   });
 });
 

@@ -3,8 +3,6 @@
 // Source: spec/controllers/inplace-workers.md section 6, spec/runtime/hooks.md section 5.
 import type { MachineObjects } from "../../api/hooks/index.ts";
 import type { Machine } from "../../api/machine.ts";
-import type { KubeObject } from "../../api/meta/object.ts";
-import type { Unstructured } from "../contract/contract.ts";
 import { hasMark, hasPendingHook, UPDATE_IN_PROGRESS, UPDATE_MACHINE_HOOK } from "../inplace/marks.ts";
 import type { MachineView } from "./view.ts";
 
@@ -14,7 +12,7 @@ export interface UpdateMachineAnswer {
   readonly message: string;
 }
 
-/** Calls the one extension that is registered for UpdateMachine and serves the Machine's namespace.
+/** Sends what an extension may see of these objects to the one extension that is registered for UpdateMachine and serves the Machine's namespace.
  *  Rejects when there is none or more than one, when it cannot be reached, and when it answers Failure: the message tells what and who. */
 export type UpdateMachine = (machine: Machine, desired: MachineObjects) => Promise<UpdateMachineAnswer>;
 
@@ -48,26 +46,6 @@ export function updateDue({ machine, infrastructure, bootstrap, status }: Machin
   }
   return { do: "call" };
 }
-
-/** What an extension sees of an object: names, labels, annotations, spec. Status and all other metadata stay here. */
-const hookObject = <K extends KubeObject & { readonly spec?: unknown }>({ apiVersion, kind, metadata, spec }: K): K =>
-  ({
-    apiVersion,
-    kind,
-    metadata: {
-      name: metadata.name,
-      namespace: metadata.namespace,
-      ...(metadata.labels ? { labels: metadata.labels } : {}),
-      ...(metadata.annotations ? { annotations: metadata.annotations } : {}),
-    },
-    ...(spec === undefined ? {} : { spec }),
-  }) as K;
-
-export const desiredObjects = (machine: Machine, infrastructure: Unstructured, bootstrap: Unstructured | undefined): MachineObjects => ({
-  machine: hookObject(machine),
-  infrastructureMachine: hookObject(infrastructure),
-  ...(bootstrap ? { bootstrapConfig: hookObject(bootstrap) } : {}),
-});
 
 /** Longer would hide a dead extension. */
 const RETRY_MAX_MS = 3_600_000;
