@@ -82,6 +82,7 @@ describe("a set to be made", () => {
   });
 
   it("has the template, the hash everywhere, and the annotations of the deployment but not those about it", () => {
+    const labels = { pool: "a", "cluster.x-k8s.io/cluster-name": "demo", "machine-template-hash": identity.hash };
     expect(identity.hash).toBe(`${identity.hash.split("-")[0]}-${identity.name.slice(-5)}`);
     expect(intent).toEqual({
       apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -89,7 +90,7 @@ describe("a set to be made", () => {
       metadata: {
         name: identity.name,
         namespace: "ns",
-        labels: { pool: "a", "machine-template-hash": identity.hash, "cluster.x-k8s.io/deployment-name": "md" },
+        labels: { ...labels, "cluster.x-k8s.io/deployment-name": "md" },
         annotations: {
           note: "hello",
           "machinedeployment.clusters.x-k8s.io/desired-replicas": "3",
@@ -112,9 +113,9 @@ describe("a set to be made", () => {
       spec: {
         clusterName: "demo",
         replicas: 0,
-        selector: { matchLabels: { pool: "a", "machine-template-hash": identity.hash } },
+        selector: { matchLabels: labels },
         template: {
-          metadata: { labels: { pool: "a", "machine-template-hash": identity.hash } },
+          metadata: { labels },
           spec: { ...templateSpec, minReadySeconds: 4 },
         },
         deletion: { order: "Oldest" },

@@ -6,6 +6,7 @@ import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
 import { apiVersionOf } from "../../api/meta/resource.ts";
 import {
   acknowledgedMoveAnnotation,
+  clusterNameLabel,
   conversionDataAnnotation,
   desiredReplicasAnnotation,
   disableMachineCreateAnnotation,
@@ -103,8 +104,9 @@ export interface DesiredSetInput {
 /** The whole set, as it is applied. What is left out here and was applied before goes away. */
 export function desiredSet({ deployment, identity, existing, plan, revision, maxSurge, old }: DesiredSetInput): MachineSet {
   const { spec } = deployment;
-  const hashLabel = { [machineDeploymentUniqueLabel]: identity.hash };
-  const templateLabels = { ...spec.template.metadata?.labels, ...hashLabel };
+  // Admission puts the cluster's label into the MachineDeployment; without admission the MachineSet would add it, and this take it away again.
+  const own = { [clusterNameLabel]: spec.clusterName, [machineDeploymentUniqueLabel]: identity.hash };
+  const templateLabels = { ...spec.template.metadata?.labels, ...own };
   const annotations = spec.template.metadata?.annotations;
   return {
     apiVersion: apiVersionOf(machineSetResource),
@@ -121,7 +123,7 @@ export function desiredSet({ deployment, identity, existing, plan, revision, max
     spec: {
       clusterName: spec.clusterName,
       replicas: plan.replicas,
-      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, ...hashLabel } },
+      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, ...own } },
       template: { metadata: { labels: templateLabels, ...(annotations ? { annotations } : {}) }, spec: templateSpec(deployment, existing) },
       ...(spec.deletion?.order ? { deletion: { order: spec.deletion.order } } : {}),
       ...(spec.machineNaming ? { machineNaming: spec.machineNaming } : {}),

@@ -37,6 +37,10 @@ export interface RolloutDeps extends AskDeps {
 }
 
 export async function rollOut(view: DeploymentView, context: ReconcileContext, deps: RolloutDeps): Promise<void> {
+  if (view.deployment.spec.replicas === undefined) {
+    view.outcome.fault = "spec.replicas is not set: set it, or let admission fill it in";
+    throw new Error(view.outcome.fault);
+  }
   const choice = chooseSets(view);
   if (view.deployment.spec.paused) return applyPaused(view, context, deps, choice);
   const existing = choice.newSet?.set;

@@ -147,7 +147,8 @@ export async function syncMachines(view: MachineSetView, context: ReconcileConte
       else if (await repairOwnership(context, memory, machineResource, machine, fieldManagers.machineSet)) repaired = true;
       else if (!repaired) {
         const intent = (): ReturnType<typeof syncedMachine> => syncedMachine(view.set, machine, false);
-        replaceMachine(view, await applyOnce(context, memory, machineResource, machine, fieldManagers.machineSet, token, intent));
+        const stored = await applyOnce(context, memory, machineResource, machine, fieldManagers.machineSet, token, intent);
+        if (stored !== machine) replaceMachine(view, stored);
         if (await syncObjects(view, context, memory, machine, token)) repaired = true;
       }
     } catch (e) {

@@ -32,6 +32,8 @@ const PREFLIGHT_RETRY_MS = 15_000;
 const DEFAULT_NAME_TEMPLATE = "{{ .machineSet.name }}-{{ .random }}";
 
 export async function scale(view: MachineSetView, context: ReconcileContext, surplus: SurplusMemory): Promise<StepOutcome> {
+  // Unset is not zero: nothing is made or deleted until admission or a person says how many there shall be.
+  if (view.set.spec.replicas === undefined) return;
   await deleteLeftovers(view, context);
   const { plan, target, lookAgainMs } = planWithGrace(view, context, surplus);
   if (plan.do === "create") return create(view, context, plan.count);

@@ -196,6 +196,26 @@ describe("faults of objects", () => {
     expect(await world.machines()).toHaveLength(3);
   });
 
+  it("replicas that are not set delete nothing", async () => {
+    const world = await started();
+    await change(world, { spec: { replicas: null } });
+    const [set] = await world.sets();
+    await world.client.patch(
+      machineSetResource,
+      { namespace: NAMESPACE, name: set?.metadata.name ?? "" },
+      { type: "merge", body: { spec: { replicas: null } } },
+    );
+    await world.settle();
+    expect(await world.machines()).toHaveLength(3);
+    expect(findCondition((await world.deployment()).status?.conditions, "ScalingUp")).toMatchObject({
+      status: "Unknown",
+      reason: "WaitingForReplicasSet",
+    });
+    await change(world, { spec: { replicas: 4 } });
+    await world.settle();
+    expect(await world.machines()).toHaveLength(4);
+  });
+
   it("a template of an unknown kind is told", async () => {
     const world = await openWorld({ controllers: both() });
     const deployment = deploymentOf();
