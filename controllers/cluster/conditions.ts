@@ -15,8 +15,7 @@ import {
   isTrue,
   isUnknown,
 } from "../../runtime/conditions.ts";
-import { type Fields, listAt, type Unstructured } from "../contract/contract.ts";
-import type { Referenced } from "../contract/read.ts";
+import { type Mirror, mirrored, reportedCondition } from "../contract/mirror.ts";
 import { type AggregateSource, aggregate, type SummaryPart, summary } from "../summary/summary.ts";
 import { type ClusterView, isDeleting } from "./view.ts";
 
@@ -37,70 +36,42 @@ export function remoteConnectionProbe({ cluster, connection, nowMs }: ClusterVie
   return isFalse("RemoteConnectionProbe", "ProbeFailed", `Remote connection probe failed, ${since}`);
 }
 
-interface Mirror {
-  readonly referenced: Referenced | undefined;
-  /** Condition of the object that is taken over, and reasons without one. */
-  readonly source: string;
-  readonly good: string;
-  readonly bad: string;
-  readonly flag: boolean;
+interface ReferenceView extends Mirror {
   readonly deleting: boolean;
   readonly hasTopology: boolean;
 }
 
-const statuses: readonly unknown[] = ["True", "False", "Unknown"];
-const textIn = (fields: Fields, key: string): string => (typeof fields[key] === "string" ? (fields[key] as string) : "");
-
-function taken({ referenced, source, good, bad, flag }: Mirror): Finding | undefined {
-  if (!referenced?.object) return undefined;
-  const condition = conditionOf(referenced.object, source);
-  if (!condition) return flag ? isTrue("", good) : isFalse("", bad, `${referenced.ref.kind} has not reported ${source} yet`);
-  if (!statuses.includes(condition.status)) {
-    return isUnknown("", "InvalidConditionReported", `Condition ${source} of ${referenced.ref.kind} has no valid status`);
-  }
-  const status = condition.status as Condition["status"];
-  const fallback = status === "True" ? good : status === "False" ? bad : `${good}Unknown`;
-  return { type: "", status, reason: textIn(condition, "reason") || fallback, message: textIn(condition, "message") };
-}
-
-const conditionOf = (object: Unstructured, type: string): Fields | undefined =>
-  listAt(object, "status.conditions").find((c) => c.type === type);
 const kindOf = ({ referenced }: Mirror): string => referenced?.ref.kind ?? "Object";
 
-const mirrorChecks: readonly Check<Mirror>[] = [
+const mirrorChecks: readonly Check<ReferenceView>[] = [
   (m) => !m.referenced && m.hasTopology && because("ObjectDoesNotExist", "Waiting for cluster topology to be reconciled"),
   (m) => !m.referenced && m.flag && because(m.good, "", "True"),
   (m) => m.referenced?.error && because("InternalError", m.referenced.error.message, "Unknown"),
-  taken,
+  mirrored,
   (m) => m.deleting && m.flag && because("ObjectDeleted", `${kindOf(m)} has been deleted`),
   (m) => m.flag && because("ObjectDeleted", `${kindOf(m)} has been deleted while the Cluster still exists`),
   (m) => because("ObjectDoesNotExist", `${kindOf(m)} does not exist`),
 ];
 
 const started = ({ cluster, status }: ClusterView) => ({ ...cluster.status?.initialization, ...status.initialization });
-const mirrorOf = (
-  view: ClusterView,
-  referenced: Referenced | undefined,
-  flag: boolean,
-): Pick<Mirror, "referenced" | "flag" | "deleting" | "hasTopology"> => ({
-  referenced,
-  flag,
+const referenceView = (view: ClusterView, mirror: Mirror): ReferenceView => ({
+  ...mirror,
   deleting: isDeleting(view.cluster),
   hasTopology: view.cluster.spec.topology !== undefined,
 });
 
 export function infrastructureReady(view: ClusterView): Finding {
-  const base = mirrorOf(view, view.infrastructure, started(view).infrastructureProvisioned === true);
-  const mirror: Mirror = { ...base, source: "Ready", good: "Ready", bad: "NotReady" };
-  return firstHit("InfrastructureReady", mirrorChecks, mirror) ?? isTrue("InfrastructureReady", "Ready");
+  const flag = started(view).infrastructureProvisioned === true;
+  const mirror = { referenced: view.infrastructure, source: "Ready", good: "Ready", bad: "NotReady", flag };
+  return firstHit("InfrastructureReady", mirrorChecks, referenceView(view, mirror)) ?? isTrue("InfrastructureReady", "Ready");
 }
 
 /** Nothing for a Cluster that has no control plane object and will have none. */
 export function controlPlaneAvailable(view: ClusterView): Finding | undefined {
   if (!view.cluster.spec.controlPlaneRef && !view.cluster.spec.topology) return undefined;
-  const base = mirrorOf(view, view.controlPlane, started(view).controlPlaneInitialized === true);
-  const mirror: Mirror = { ...base, source: "Available", good: "Available", bad: "NotAvailable" };
-  return firstHit("ControlPlaneAvailable", mirrorChecks, mirror) ?? isTrue("ControlPlaneAvailable", "Available");
+  const flag = started(view).controlPlaneInitialized === true;
+  const mirror = { referenced: view.controlPlane, source: "Available", good: "Available", bad: "NotAvailable", flag };
+  return firstHit("ControlPlaneAvailable", mirrorChecks, referenceView(view, mirror)) ?? isTrue("ControlPlaneAvailable", "Available");
 }
 
 /** Once True it stays True. */
@@ -150,7 +121,7 @@ export function machinesUpToDate(type: string, machines: readonly Machine[], now
 /** True when the control plane or one of the sets is; a control plane that does not report it is left out. */
 function going(view: ClusterView, type: "RollingOut" | "ScalingUp" | "ScalingDown", objects: readonly WithConditions[]): Finding {
   const controlPlane = view.controlPlane?.object;
-  const own = controlPlane && (conditionOf(controlPlane, type) as unknown as Condition | undefined);
+  const own = controlPlane && (reportedCondition(controlPlane, type) as unknown as Condition | undefined);
   const sources: readonly AggregateSource[] = [
     ...(controlPlane && own
       ? [{ name: controlPlane.metadata.name ?? "", kind: controlPlane.kind, isControlPlane: true, condition: own }]

@@ -5,7 +5,7 @@ import type { Condition } from "../../api/meta/object.ts";
 import { revisionAnnotation } from "../../api/names.ts";
 import { parseTimestamp, timestamp } from "../../runtime/base/clock.ts";
 import { because, type Check, type Finding, findCondition, firstHit, hasStatus, isFalse, isTrue } from "../../runtime/conditions.ts";
-import { type Fields, listAt } from "../contract/contract.ts";
+import { mirrored } from "../contract/mirror.ts";
 import { isUpdatingInPlace } from "../inplace/marks.ts";
 import { dueForRollout, ROLLOUT_DUE, templateDifferences } from "../rollout/compare.ts";
 import { type SummaryPart, summary } from "../summary/summary.ts";
@@ -20,34 +20,10 @@ interface ReferenceView {
   readonly deleting: boolean;
 }
 
-const statuses: readonly unknown[] = ["True", "False", "Unknown"];
-
-/** The object's own Ready condition, taken over. */
-function mirrored({ referenced, flag }: ReferenceView): Finding | undefined {
-  if (!referenced?.object) return undefined;
-  const ready = listAt(referenced.object, "status.conditions").find((c) => c.type === "Ready");
-  if (!ready) return flag ? isTrue("", "Ready") : isFalse("", "NotReady", `${referenced.ref.kind} has not reported Ready yet`);
-  if (!statuses.includes(ready.status)) {
-    return {
-      type: "",
-      status: "Unknown",
-      reason: "InvalidConditionReported",
-      message: `Condition Ready of ${referenced.ref.kind} has no valid status`,
-    };
-  }
-  const status = ready.status as Condition["status"];
-  return { type: "", status, reason: textOr(ready, "reason", defaultReasons[status]), message: textOr(ready, "message", "") };
-}
-const defaultReasons = { True: "Ready", False: "NotReady", Unknown: "ReadyUnknown" } as const;
-const textOr = (fields: Fields, key: string, fallback: string): string => {
-  const value = fields[key];
-  return typeof value === "string" && value !== "" ? value : fallback;
-};
-
 const kindOf = (v: ReferenceView): string => v.referenced?.ref.kind ?? "Object";
 const referenceChecks: readonly Check<ReferenceView>[] = [
   (v) => v.referenced?.error && because("InternalError", v.referenced.error.message, "Unknown"),
-  mirrored,
+  ({ referenced, flag }) => mirrored({ referenced, flag, source: "Ready", good: "Ready", bad: "NotReady" }),
 ];
 const bootstrapChecks: readonly Check<ReferenceView>[] = [
   (v) => !v.referenced && because("DataSecretProvided", "", "True"),
