@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import type { JsonSchema } from "../../api/meta/schema.ts";
-import { difference, fieldSet, isEmpty } from "./field-set.ts";
+import { difference, equal, fieldSet, isEmpty } from "./field-set.ts";
 import { apply, type ApplyConflict, compileTyped, parseFieldsV1, sameButTimes } from "./index.ts";
 import { allFields, decodeManagers } from "./managers.ts";
 import { ownedFields } from "./owned-fields.ts";
@@ -428,6 +428,19 @@ describe("properties", () => {
         }
       }),
       { numRuns: 100 },
+    );
+  });
+
+  it("a set to build on never changes what is owned", () => {
+    const typed = compileTyped(gadget);
+    fc.assert(
+      fc.property(step, step, ({ fields: before }, { fields: after }) => {
+        const like = ownedFields(typed, before);
+        const owned = ownedFields(typed, after);
+        expect(equal(ownedFields(typed, after, like), owned)).toBe(true);
+        expect(ownedFields(typed, after, owned)).toBe(owned);
+      }),
+      { numRuns: 200 },
     );
   });
 

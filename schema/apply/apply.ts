@@ -1,10 +1,10 @@
 // Server-side apply. Here: the order of its steps. Not here: each step (merge.ts, prune.ts, take-over.ts), defaults and validation (the server).
 import type { KubeObject, ManagedFieldsEntry } from "../../api/meta/object.ts";
 import { invariant } from "../../runtime/base/invariant.ts";
-import { difference, EMPTY, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
+import { difference, equal, type FieldSet, isEmpty, recursiveDifference } from "./field-set.ts";
 import { applyAsKubectl, KUBECTL } from "./last-applied.ts";
 import { withManagedFields } from "./managed-fields.ts";
-import { allFields, decodeManagers, encodeManagers, isSame, type Manager, reconciled, stamp, withFields, withTime } from "./managers.ts";
+import { allFields, decodeManagers, encodeManagers, isSame, type Manager, reconciled, stamp, withTime } from "./managers.ts";
 import { merge } from "./merge.ts";
 import { ownedFields } from "./owned-fields.ts";
 import { prune } from "./prune.ts";
@@ -27,9 +27,10 @@ function applyPlainly(request: ApplyRequest): ApplyResult {
   const typed = request.schemas(request.apiVersion);
   invariant(typed !== undefined, "the version of an apply is served");
   if ((config.metadata?.managedFields ?? undefined) !== undefined) throw new ManagedFieldsInBody();
-  const claimed = ownedFields(typed, config);
   const managers = managersOf(request);
-  const last = managers.find((m) => isSame(m, applier(request)));
+  const applier = applierOf(request);
+  const last = managers.find((m) => isSame(m, applier));
+  const claimed = ownedFields(typed, config, last?.fields);
   const others = managers.filter((m) => m !== last);
   const asked = request.resetFields === undefined ? claimed : recursiveDifference(claimed, request.resetFields);
   // The same fields as last time are the same set: nothing to prune, nothing to write.
@@ -48,7 +49,7 @@ function applyPlainly(request: ApplyRequest): ApplyResult {
   return resultOf(live, after, [...taken.others, mine]);
 }
 
-const applier = (request: ApplyRequest) => ({
+const applierOf = (request: ApplyRequest) => ({
   name: request.manager,
   operation: "Apply" as const,
   apiVersion: request.apiVersion,
@@ -75,9 +76,8 @@ function pruneLast(request: ApplyRequest, merged: KubeObject, last: Manager, fie
 
 /** An apply that changed no value leaves no new time: so a repeated apply writes nothing. */
 function recordOf(request: ApplyRequest, last: Manager | undefined, fields: FieldSet, changed: boolean): Manager {
-  const fresh: Manager = { ...applier(request), time: undefined, fields: EMPTY };
-  const known: Manager = last === undefined || last.apiVersion === request.apiVersion ? (last ?? fresh) : { ...fresh, time: last.time };
-  const record = withFields(known, fields);
+  const same = last !== undefined && last.fields === fields && last.apiVersion === request.apiVersion;
+  const record: Manager = same ? last : { ...applierOf(request), time: last?.time, fields };
   return changed ? withTime(record, stamp(request.nowMs)) : record;
 }
 
