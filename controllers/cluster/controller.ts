@@ -12,18 +12,11 @@ import type { Pki } from "../../runtime/base/pki.ts";
 import { hasStatus } from "../../runtime/conditions.ts";
 import { type Controller, controller, mapped, type Source, type Step, type WatchEnvironment } from "../../runtime/controller.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
+import { independent } from "../lifecycle/independent.ts";
 import type { WorkloadClusters } from "../workload/seam.ts";
 import { deleteCluster } from "./deletion.ts";
 import { writeClusterStatus } from "./status.ts";
-import {
-  connect,
-  ensureKubeconfig,
-  independent,
-  ownControlPlane,
-  ownInfrastructure,
-  takeControlPlane,
-  takeInfrastructure,
-} from "./steps.ts";
+import { connect, ensureKubeconfig, ownControlPlane, ownInfrastructure, takeControlPlane, takeInfrastructure } from "./steps.ts";
 import { type ClusterView, loadCluster } from "./view.ts";
 
 export interface ClusterControllerOptions {

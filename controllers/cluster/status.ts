@@ -4,6 +4,7 @@ import { type Cluster, type ClusterPhase, type ClusterStatus, clusterResource } 
 import { timestamp } from "../../runtime/base/clock.ts";
 import { type Finding, setConditions } from "../../runtime/conditions.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
+import { throwFailures } from "../lifecycle/independent.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import * as conditions from "./conditions.ts";
 import { controlPlaneCounters, workerCounters } from "./counters.ts";
@@ -66,9 +67,6 @@ export async function writeClusterStatus(view: ClusterView, context: ReconcileCo
   const stored = await writeStatus(context.client, clusterResource, view.cluster, (newest) => clusterStatus(view, newest, graceMs));
   const phase = stored.status?.phase;
   if (phase && phase !== before) context.record(stored, "Normal", phase, `Cluster ${stored.metadata.name} is ${phase}`);
-  if (view.failures.length === 1) throw view.failures[0];
-  if (view.failures.length > 1) {
-    throw new AggregateError(view.failures, view.failures.map((e) => (e instanceof Error ? e.message : String(e))).join("; "));
-  }
+  throwFailures(view);
   return undefined;
 }

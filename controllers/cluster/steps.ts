@@ -18,18 +18,6 @@ import { type ClusterView, hasEndpoint } from "./view.ts";
 
 const CA_RETRY_MS = 30_000;
 
-/** A step whose failure is told at the end and does not keep later steps from running. */
-export const independent =
-  (step: Step<ClusterView>): Step<ClusterView> =>
-  async (view, context) => {
-    try {
-      return await step(view, context);
-    } catch (e) {
-      view.failures.push(e);
-      return undefined;
-    }
-  };
-
 export const ownInfrastructure: Step<ClusterView> = (view, context) => own(view, view.infrastructure, context);
 export const ownControlPlane: Step<ClusterView> = (view, context) => own(view, view.controlPlane, context);
 

@@ -21,6 +21,7 @@ import { hasStatus } from "../../runtime/conditions.ts";
 import { type Controller, controller, mapped, type Source, type Step } from "../../runtime/controller.ts";
 import { sameJson } from "../../runtime/patch.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
+import { independent } from "../lifecycle/independent.ts";
 import { labelValueOf } from "../naming/names.ts";
 import type { WorkloadClusters } from "../workload/seam.ts";
 import { deleteMachine, type StageMemory } from "./deletion-steps.ts";
@@ -30,7 +31,6 @@ import { writeMachineStatus } from "./status.ts";
 import {
   adoptBootstrap,
   adoptInfrastructure,
-  independent,
   linkNode,
   type NodeOptions,
   noteCertificatesExpiry,

@@ -5,6 +5,7 @@ import type { Condition } from "../../api/meta/object.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { type Finding, setConditions } from "../../runtime/conditions.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
+import { throwFailures } from "../lifecycle/independent.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import * as conditions from "./conditions.ts";
 import { nodeFindings } from "./node-conditions.ts";
@@ -15,15 +16,12 @@ import type { MachineView } from "./view.ts";
 export async function writeMachineStatus(view: MachineView, context: ReconcileContext, graceMs: number): Promise<StepOutcome> {
   const nowMs = context.clock.nowMs();
   const stored = await writeStatus(context.client, machineResource, view.machine, (newest) => machineStatus(view, newest, nowMs, graceMs));
-  if (view.failures.length === 1) throw view.failures[0];
-  if (view.failures.length > 1) throw new AggregateError(view.failures, view.failures.map(textOf).join("; "));
+  throwFailures(view);
   const waits = [conditions.availableInMs(stored, stored.status?.conditions ?? [], nowMs), conditions.rolloutDueInMs(view) ?? 0].filter(
     (ms) => ms > 0,
   );
   return waits.length === 0 ? undefined : { requeueAfterMs: Math.min(...waits) };
 }
-
-const textOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
 
 /** The whole status. @param newest carries what others wrote; their conditions stay */
 export function machineStatus(view: MachineView, newest: Machine, nowMs: number, graceMs: number): MachineStatus {

@@ -12,7 +12,7 @@ import {
   machinePoolNameLabel,
   machineSetNameLabel,
 } from "../../api/names.ts";
-import type { ReconcileContext, Step, StepOutcome } from "../../runtime/controller.ts";
+import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { isTrueAt, type Unstructured } from "../contract/contract.ts";
 import { controllerOf, referenceTo, withOwner } from "../ownership/owners.ts";
 import { nodeResource } from "../../api/core/index.ts";
@@ -21,18 +21,6 @@ import { nodeMetadataPatch } from "./node-metadata.ts";
 import { adoptionPatch, mergeProvisioned, planBootstrap, planInfrastructure } from "./provision.ts";
 import type { Referenced } from "../contract/read.ts";
 import { isControlPlane, isDeleting, type MachineView } from "./view.ts";
-
-/** A step whose failure is told at the end and does not keep later steps from running. */
-export const independent =
-  (step: Step<MachineView>): Step<MachineView> =>
-  async (view, context) => {
-    try {
-      return await step(view, context);
-    } catch (e) {
-      view.failures.push(e);
-      return undefined;
-    }
-  };
 
 const GROUPED_BY = [machineSetNameLabel, machinePoolNameLabel, machineControlPlaneNameLabel];
 
