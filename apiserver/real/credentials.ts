@@ -1,5 +1,6 @@
 // What a server proves itself with: CA, serving certificate, service account key, admin certificate; fresh, or kept in a directory.
 // Here: making and keeping them. Not here: how certificates are built (runtime/base/real/node-pki.ts), who is trusted (auth/).
+import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../runtime/base/clock.ts";
@@ -18,6 +19,8 @@ export interface Credentials {
   readonly ca: KeyPair;
   readonly serving: KeyPair;
   readonly admin: KeyPair;
+  /** Bearer token of the admin. */
+  readonly adminToken: string;
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: { readonly publicKey: string; readonly privateKey: string };
 }
@@ -70,6 +73,16 @@ function signingKey(kept: Kept, pki: Pki): Credentials["serviceAccountKey"] {
   return fresh;
 }
 
+const TOKEN_BYTES = 24;
+
+function adminToken(kept: Kept): string {
+  const known = kept.read("admin.token")?.trim();
+  if (known) return known;
+  const fresh = randomBytes(TOKEN_BYTES).toString("base64url");
+  kept.write("admin.token", `${fresh}\n`);
+  return fresh;
+}
+
 export function loadCredentials(options: CredentialOptions): Credentials {
   const pki = createNodePki({ clock: options.clock });
   const kept = keptIn(options.directory);
@@ -108,5 +121,5 @@ export function loadCredentials(options: CredentialOptions): Credentials {
       algorithm: ALGORITHM,
     }),
   );
-  return { ca, serving, admin, serviceAccountKey: signingKey(kept, pki) };
+  return { ca, serving, admin, adminToken: adminToken(kept), serviceAccountKey: signingKey(kept, pki) };
 }

@@ -52,6 +52,7 @@ const HEADER_BYTES_MAX = 256 * 1024;
 const GZIP_BYTES_MIN = 128 * 1024;
 const KEEP_ALIVE_MS = 120_000;
 const CLOSE_GRACE_MS = 250;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 interface InFlight {
   reads: number;
@@ -281,6 +282,7 @@ export function listen(options: FrontOptions): Promise<Front> {
     cert: options.certificate,
     key: options.key,
     minVersion: "TLSv1.2",
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     ...(options.clientCas.length > 0 ? { requestCert: true, rejectUnauthorized: false, ca: [...options.clientCas] } : {}),
     maxSessionMemory: 256,
     settings: { maxConcurrentStreams: 1_000, initialWindowSize: 1024 * 1024 },
@@ -299,9 +301,10 @@ export function listen(options: FrontOptions): Promise<Front> {
   server.setTimeout(0);
 
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, options)));
     server.listen(options.port, options.host, () => {
-      server.off("error", reject);
+      server.removeAllListeners("error");
+      server.on("error", (error) => log.error("fault of the listener", { error: error.message }));
       const address = server.address();
       resolve({
         port: typeof address === "object" && address ? address.port : options.port,
@@ -309,6 +312,13 @@ export function listen(options: FrontOptions): Promise<Front> {
       });
     });
   });
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: FrontOptions): Error {
+  if (error.code === "EADDRINUSE") return new Error(`port ${port} of ${host} is in use; choose another one, or 0 for any free port`);
+  if (error.code === "EACCES") return new Error(`port ${port} of ${host} may not be used by this user; choose one above 1023`);
+  if (error.code === "EADDRNOTAVAIL") return new Error(`${host} is no address of this machine`);
+  return error;
 }
 
 function closeServer(server: Http2SecureServer, sockets: ReadonlySet<Socket>): Promise<void> {

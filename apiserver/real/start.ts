@@ -1,6 +1,5 @@
 // A whole server on a port: credentials, store, kinds, pipeline, HTTPS. Here: putting it together and taking it apart.
 // Not here: flags (serve.ts), each part.
-import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { UserInfo } from "../../api/meta/transport.ts";
@@ -44,7 +43,7 @@ export interface StartOptions {
   readonly bindAddress?: string;
   /** Keeps objects, CA and keys over restarts. Default: nothing is kept. */
   readonly dataDir?: string;
-  /** Users by bearer token, beside the admin token that is made at each start. */
+  /** Users by bearer token, beside the admin's own token. */
   readonly tokens?: ReadonlyMap<string, UserInfo>;
   /** PEM of a CA whose client certificates name users, beside the server's own. */
   readonly clientCa?: string;
@@ -76,7 +75,6 @@ export interface RunningApiServer {
 }
 
 const ADMIN: UserInfo = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
-const TOKEN_BYTES = 24;
 
 const hostForUrl = (address: string): string => {
   if (address === "0.0.0.0" || address === "::" || address === "") return "127.0.0.1";
@@ -86,20 +84,43 @@ const hostForUrl = (address: string): string => {
 export async function startApiServer(options: StartOptions = {}): Promise<RunningApiServer> {
   const bindAddress = options.bindAddress ?? "127.0.0.1";
   if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-  const credentials = loadCredentials({
-    clock: systemClock,
-    directory: options.dataDir === undefined ? undefined : join(options.dataDir, "pki"),
-    names: namesFor(bindAddress),
-    serving: options.serving,
-  });
   const log = options.log ?? silentLogger;
+  // The store's lock also guards the credentials beside it.
   const store: Store =
     options.dataDir === undefined ? createMemoryStore() : openFileStore({ directory: join(options.dataDir, "store"), log });
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  let server: ApiServer | undefined;
+  try {
+    const credentials = loadCredentials({
+      clock: systemClock,
+      directory: options.dataDir === undefined ? undefined : join(options.dataDir, "pki"),
+      names: namesFor(bindAddress),
+      serving: options.serving,
+    });
+    server = assemble(options, credentials, store, log);
+    await server.start();
+    await ensureCrds(server, readCrds(options.crdDirs ?? []));
+    const front = await listen({
+      handle: server.handle,
+      host: bindAddress,
+      port: options.port ?? 0,
+      certificate: credentials.serving.certificate,
+      key: credentials.serving.key,
+      clientCas: [credentials.ca.certificate, ...(options.clientCa === undefined ? [] : [options.clientCa])],
+      log,
+    });
+    return running(options, bindAddress, credentials, server, front);
+  } catch (error) {
+    server?.stop();
+    store.close();
+    throw error;
+  }
+}
+
+function assemble(options: StartOptions, credentials: Credentials, store: Store, log: Logger): ApiServer {
   const tokens = { signer: createTokenSigner(credentials.serviceAccountKey.privateKey), random: cryptoRandom };
-  const users = staticTokens(new Map([...(options.tokens ?? []), [token, ADMIN]]));
+  const users = staticTokens(new Map([...(options.tokens ?? []), [credentials.adminToken, ADMIN]]));
   let authorization: Authorization | undefined;
-  const server = createApiServer({
+  return createApiServer({
     clock: systemClock,
     random: cryptoRandom,
     store,
@@ -121,28 +142,9 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
     background: [crdController, ...(options.backgroundControllers === false ? [] : [aggregateClusterRoles, ...backgroundControllers])],
     log,
   });
-  await server.start();
-  await ensureCrds(server, readCrds(options.crdDirs ?? []));
-  const front = await listen({
-    handle: server.handle,
-    host: bindAddress,
-    port: options.port ?? 0,
-    certificate: credentials.serving.certificate,
-    key: credentials.serving.key,
-    clientCas: [credentials.ca.certificate, ...(options.clientCa === undefined ? [] : [options.clientCa])],
-    log,
-  });
-  return running(options, bindAddress, credentials, server, front, token);
 }
 
-function running(
-  options: StartOptions,
-  bindAddress: string,
-  credentials: Credentials,
-  server: ApiServer,
-  front: Front,
-  token: string,
-): RunningApiServer {
+function running(options: StartOptions, bindAddress: string, credentials: Credentials, server: ApiServer, front: Front): RunningApiServer {
   const url = `https://${hostForUrl(bindAddress)}:${front.port}`;
   const ca = options.serving ? options.serving.certificate : credentials.ca.certificate;
   return {
@@ -150,7 +152,7 @@ function running(
     port: front.port,
     ca,
     adminKubeconfig: kubeconfigText({ url, ca, client: credentials.admin }),
-    token,
+    token: credentials.adminToken,
     server,
     async stop() {
       server.stop();
