@@ -34,14 +34,15 @@ function textErrors(rule: ValidationRule, schema: JsonSchema, field: string): Fi
 }
 
 function fieldPathErrors(text: string, schema: JsonSchema, field: string): FieldError[] {
-  if (text.trim() === "") return [invalid(field, text, "fieldPath must be non-empty if specified")];
-  if (hasLineBreak(text)) return [invalid(field, text, "fieldPath must not contain line breaks")];
+  const errors: FieldError[] = [];
+  if (text.trim() === "") errors.push(invalid(field, text, "fieldPath must be non-empty if specified"));
+  if (hasLineBreak(text)) errors.push(invalid(field, text, "fieldPath must not contain line breaks"));
   try {
     parseFieldPath(text, schema);
-    return [];
   } catch (error) {
-    return [invalid(field, text, `fieldPath must be a valid path: ${(error as Error).message}`)];
+    errors.push(invalid(field, text, `fieldPath must be a valid path: ${(error as Error).message}`));
   }
+  return errors;
 }
 
 /** kube-apiserver's limits, in units of its own estimate. */
@@ -49,6 +50,8 @@ const RULE_COST_MAX = 10_000_000;
 const SCHEMA_COST_MAX = 100_000_000;
 /** How many of the most expensive rules are named when all together are too expensive. */
 const NAMED_MAX = 4;
+/** ... and from what share of the limit on. */
+const NAMED_SHARE = 0.01;
 
 interface Search {
   readonly errors: FieldError[];
@@ -64,18 +67,11 @@ interface Place {
   readonly occurrences: number | undefined;
 }
 
-export interface RuleErrorOptions {
-  /** Whether a node and all below it have no other fault. */
-  readonly isSound: (path: string) => boolean;
-  /** False for a schema that is stored already. */
-  readonly limitCost: boolean;
-}
-
-/** Expressions of all rules of a structural schema. */
-export function ruleErrors(schema: JsonSchema, path: string, { isSound, limitCost }: RuleErrorOptions): readonly FieldError[] {
+/** Expressions of all rules of a structural schema. @param isSound whether a node and all below it have no other fault */
+export function ruleErrors(schema: JsonSchema, path: string, isSound: (path: string) => boolean): readonly FieldError[] {
   const search: Search = { errors: [], isSound, costs: [] };
   collect(schema, path, { isRoot: true, uncorrelated: undefined, occurrences: 1 }, search);
-  return limitCost ? [...search.errors, ...costErrors(search, path)] : search.errors;
+  return [...search.errors, ...costErrors(search, path)];
 }
 
 function costErrors({ costs }: Search, path: string): FieldError[] {
@@ -86,7 +82,10 @@ function costErrors({ costs }: Search, path: string): FieldError[] {
     .map(({ field, cost }) => forbidden(field, `estimated rule cost ${tooMuch(cost, RULE_COST_MAX)}`));
   const total = costs.reduce((all, { cost }) => all + cost, 0);
   if (total <= SCHEMA_COST_MAX) return errors;
-  const top = [...costs].sort((a, b) => b.cost - a.cost).slice(0, NAMED_MAX);
+  const top = costs
+    .filter(({ cost }) => cost > SCHEMA_COST_MAX * NAMED_SHARE)
+    .sort((a, b) => b.cost - a.cost)
+    .slice(0, NAMED_MAX);
   for (const { field } of top)
     errors.push(forbidden(field, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"));
   errors.push(
@@ -109,8 +108,11 @@ function collect(schema: JsonSchema, path: string, place: Place, search: Search)
     }
   }
   const below: Place = { ...place, isRoot: false };
+  const mapType: string | undefined = schema["x-kubernetes-map-type"];
+  const isOdd = mapType !== undefined && mapType !== "atomic" && mapType !== "granular";
+  const field: Place = isOdd ? { ...below, uncorrelated: place.uncorrelated ?? path } : below;
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    collect(property, keyed(child(path, "properties"), name), below, search);
+    collect(property, keyed(child(path, "properties"), name), field, search);
   if (typeof schema.additionalProperties === "object")
     collect(
       schema.additionalProperties,

@@ -11,8 +11,6 @@ import { structuralErrors } from "./structural.ts";
 export interface CrdSchemaOptions {
   /** The version has a status subresource, which leaves less room at the root. */
   readonly statusSubresource?: boolean;
-  /** The version is stored with this very schema: its rules may be as expensive as they are. */
-  readonly isStored?: boolean;
 }
 
 /**
@@ -27,27 +25,44 @@ export function validateCrdSchema(schema: JsonSchema, path: string, options: Crd
   const openApi: FieldError[] = [];
   openApiErrors(schema, path, openApi);
   metaDefaults(schema, path, openApi);
-  const structure = structuralErrors(schema, path);
-  const defaults = structure.length === 0 ? defaultErrors(schema, path) : [];
+  const readable = isReadable(schema, path);
+  const structure = readable ? structuralErrors(schema, path) : [];
+  const defaults = readable && structure.length === 0 ? defaultErrors(schema, path) : [];
   errors.push(...structure, ...defaults, ...openApi);
   // Types of a broken schema would only give misleading errors of its rules: those at or above a fault are left out.
   const isSound = (node: string): boolean => !openApi.some(({ field }) => field.startsWith(node));
-  if (structure.length === 0 && defaults.length === 0)
-    errors.push(...ruleErrors(schema, path, { isSound, limitCost: options.isStored !== true }));
+  if (readable && structure.length === 0 && defaults.length === 0) errors.push(...ruleErrors(schema, path, isSound));
   return errors;
 }
 
-/** apiVersion, kind and metadata of the object itself are set by its author only. */
-function metaDefaults(schema: JsonSchema, path: string, errors: FieldError[]): void {
-  const visit = (node: JsonSchema, nodePath: string, top: string): void => {
-    if (node.default !== undefined) errors.push(forbidden(child(nodePath, "default"), `must not be set in top-level ${top}`));
-    if (node["x-kubernetes-embedded-resource"] === true)
-      errors.push(forbidden(child(nodePath, "x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
-    for (const [part, partPath] of parts(node, nodePath)) visit(part, partPath, top);
-  };
-  for (const name of ["apiVersion", "kind", "metadata"]) {
+/** False for a schema with parts that have no structure: then only these parts are told. */
+function isReadable(schema: JsonSchema, path: string): boolean {
+  const faults: FieldError[] = [];
+  foreignErrors(schema, path, faults);
+  if (faults.length > 0 || schema["x-kubernetes-preserve-unknown-fields"] === false) return false;
+  for (const [part, partPath] of parts(schema, path)) if (!isReadable(part, partPath)) return false;
+  return true;
+}
+
+const META_FIELDS = ["apiVersion", "kind", "metadata"];
+
+/** apiVersion, kind and metadata: of the object itself they are set by its author only; no further object lies in them. */
+function metaDefaults(schema: JsonSchema, path: string, errors: FieldError[], isRoot = true): void {
+  for (const [part, partPath] of parts(schema, path)) metaDefaults(part, partPath, errors, false);
+  if (!isRoot && schema["x-kubernetes-embedded-resource"] !== true) return;
+  for (const name of META_FIELDS) {
     const property = schema.properties?.[name];
-    if (property) visit(property, keyed(child(path, "properties"), name), name);
+    if (property) insideMeta(property, keyed(child(path, "properties"), name), isRoot ? `in top-level ${name}` : undefined, errors);
+  }
+}
+
+function insideMeta(node: JsonSchema, path: string, noDefault: string | undefined, errors: FieldError[]): void {
+  if (node.default !== undefined && noDefault !== undefined) errors.push(forbidden(child(path, "default"), `must not be set ${noDefault}`));
+  if (node["x-kubernetes-embedded-resource"] === true)
+    errors.push(forbidden(child(path, "x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
+  for (const [part, partPath] of parts(node, path)) {
+    const isEntry = part === node.additionalProperties;
+    insideMeta(part, partPath, isEntry ? (noDefault ?? "inside additionalProperties applying to object metadata") : noDefault, errors);
   }
 }
 
@@ -125,7 +140,7 @@ function typeErrors(schema: JsonSchema, path: string, errors: FieldError[]): voi
   const type: string | undefined = schema.type;
   if (type === undefined || type === "") return;
   if (type === "null") errors.push(forbidden(child(path, "type"), "type cannot be set to null, use nullable as an alternative"));
-  else if (!TYPES.includes(type)) errors.push(notSupported(child(path, "type"), type, TYPES));
+  if (!TYPES.includes(type)) errors.push(notSupported(child(path, "type"), type, TYPES));
 }
 
 function patternErrors(pattern: string, field: string, errors: FieldError[]): void {

@@ -68,7 +68,7 @@ function nameCauses(names: CrdNames, field: string, needed: boolean, causes: Cau
   label(`${field}.listKind`, names.listKind, causes, true);
   for (const [i, short] of (names.shortNames ?? []).entries()) label(`${field}.shortNames[${i}]`, short, causes);
   for (const [i, category] of (names.categories ?? []).entries()) label(`${field}.categories[${i}]`, category, causes);
-  if (names.kind !== "" && names.kind === names.listKind)
+  if (names.kind && names.kind === names.listKind)
     causes.push(fieldInvalid(`${field}.listKind`, names.listKind, "kind and listKind may not be the same"));
 }
 
@@ -105,7 +105,8 @@ function versionCauses(spec: CrdSpec, old: CrdSpec | undefined, causes: Causes):
   eachShared(versions, "schema", "validation", (version, field) => {
     const status = field === shared ? anyStatus : version.subresources?.status !== undefined;
     const stored = old?.versions.find(({ name }) => name === version.name);
-    schemaCauses(version, field, { statusSubresource: status, isStored: sameJson(stored?.schema, version.schema) }, causes);
+    // What was accepted is not judged anew: it may come from an older server.
+    if (!sameJson(stored?.schema, version.schema)) schemaCauses(version, field, { statusSubresource: status }, causes);
   });
   eachShared(versions, "subresources", "subresources", (version, field) => subresourceCauses(version, field, causes));
   eachShared(versions, "additionalPrinterColumns", "additionalPrinterColumns", (version, field) => columnCauses(version, field, causes));
@@ -215,6 +216,8 @@ function fieldAt(schema: JsonSchema | undefined, path: string): JsonSchema | und
   return node;
 }
 
+const PORT_MAX = 65_535;
+
 function conversionCauses(spec: CrdSpec, causes: Causes): void {
   const { conversion } = spec;
   if (!conversion) return;
@@ -230,12 +233,20 @@ function conversionCauses(spec: CrdSpec, causes: Causes): void {
     if (versions.length > 0) causes.push(fieldForbidden(`${field}.conversionReviewVersions`, why));
     return;
   }
-  const config = webhook?.clientConfig as { readonly url?: string; readonly service?: object } | undefined;
+  const config = webhook?.clientConfig as { readonly url?: string; readonly service?: { readonly port?: number } } | undefined;
   if (!config) causes.push(fieldRequired(`${field}.webhookClientConfig`, "required when strategy is set to Webhook"));
   else if ((config.url === undefined) === (config.service === undefined))
     causes.push(fieldRequired(`${field}.webhookClientConfig`, "exactly one of url or service is required"));
+  const port = config?.service?.port;
+  if (port !== undefined && (port < 1 || port > PORT_MAX))
+    causes.push(fieldInvalid(`${field}.webhookClientConfig.service.port`, port, `must be between 1 and ${PORT_MAX}, inclusive`));
   if (versions.length === 0) causes.push(fieldRequired(`${field}.conversionReviewVersions`));
-  else if (!versions.includes("v1") && !versions.includes("v1beta1"))
+  for (const [i, version] of versions.entries()) {
+    const at = `${field}.conversionReviewVersions[${i}]`;
+    if (versions.indexOf(version) < i) causes.push(fieldInvalid(at, version, "duplicate version"));
+    else if (!isLabel(version)) causes.push(fieldInvalid(at, version, LABEL_TEXT));
+  }
+  if (versions.length > 0 && !versions.includes("v1") && !versions.includes("v1beta1"))
     causes.push(fieldInvalid(`${field}.conversionReviewVersions`, versions, "must include at least one of v1, v1beta1"));
 }
 
@@ -247,9 +258,10 @@ function storedCauses(crd: ApiObject, causes: Causes): void {
   if (storedVersions.length === 0) causes.push(fieldInvalid(field, storedVersions, "must have at least one stored version"));
   const missing = storedVersions.map((name, i) => ({ name, i })).filter(({ name }) => !versions.some((version) => version.name === name));
   for (const { name, i } of missing) causes.push(fieldInvalid(`${field}[${i}]`, name, "missing from spec.versions"));
-  const storage = versions.find((version) => version.storage);
-  if (storage && storedVersions.length > 0 && !storedVersions.includes(storage.name))
-    causes.push(fieldInvalid(field, storedVersions, `must have the storage version ${storage.name}`));
+  for (const { storage, name } of versions) {
+    if (storage && storedVersions.length > 0 && !storedVersions.includes(name))
+      causes.push(fieldInvalid(field, storedVersions, `must have the storage version ${name}`));
+  }
 }
 
 // ---- Changes

@@ -7,6 +7,7 @@ import { escapeName } from "./value.ts";
 /** The largest request body, bytes: no value can be larger. */
 const REQUEST_BYTES_MAX = 3 * 1024 * 1024;
 const BYTES_PER_CHARACTER = 4;
+const NAME_MAX = 253;
 const STRING_FACTOR = 0.1; // cost of looking at one character
 const REGEX_FACTOR = 0.25; // cost of one character of a pattern, for each character it is tried on
 const LIST_COST = 10;
@@ -68,7 +69,8 @@ function objectShape(schema: JsonSchema, isResource: boolean): Shape {
   }
   if (isResource) {
     fields.set("apiVersion", UNBOUNDED_TEXT).set("kind", UNBOUNDED_TEXT);
-    const names = new Map([["name", UNBOUNDED_TEXT] as const, ["generateName", UNBOUNDED_TEXT] as const]);
+    const name = text(NAME_MAX * BYTES_PER_CHARACTER);
+    const names = new Map([["name", name] as const, ["generateName", name] as const]);
     fields.set("metadata", { kind: "object", size: 0, bytesMin: 2, fields: names });
   }
   return { kind: "object", size: 0, bytesMin, fields };

@@ -115,6 +115,25 @@ function compileRule(
   };
 }
 
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "'": "'",
+  "\\": "\\",
+};
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/g, (all, sign: string) => {
+    const meant = ESCAPES[sign];
+    if (meant === undefined) throw new Error(`invalid escape char ${all}`);
+    return meant;
+  });
+
 /**
  * `.a.b`, `.map['key']`, `['a.b']`: as JSON paths that name one field of the schema.
  * @throws Error when the path is none, or names a field that does not exist
@@ -124,11 +143,11 @@ export function parseFieldPath(text: string, schema: JsonSchema): readonly PathS
   let node: JsonSchema | undefined = schema;
   let rest = text;
   while (rest !== "") {
-    const found = /^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\])/.exec(rest);
+    const found = /^(?:\.([^.[\]'"\s]+)|\['((?:[^'\\]|\\.)*)'\])/.exec(rest);
     if (!found)
       throw new Error(`fieldPath ${JSON.stringify(text)} is not a valid path: expected .name or ['name'] at ${JSON.stringify(rest)}`);
     rest = rest.slice(found[0].length);
-    const name = found[1] ?? (found[2] ?? found[3] ?? "").replace(/\\(.)/g, "$1");
+    const name = found[1] ?? unescaped(found[2] ?? "");
     const property: JsonSchema | undefined = node?.properties?.[name];
     if (property) segments.push(name);
     else if (typeof node?.additionalProperties === "object") segments.push({ key: name });
