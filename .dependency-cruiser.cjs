@@ -38,7 +38,6 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "^(dist|node_modules|test/conformance)/" },
     parser: "swc",
-    tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["source", "import", "require", "node", "default"], extensions: [".ts", ".js", ".json"] },
   },

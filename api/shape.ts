@@ -25,8 +25,6 @@ type Extra = Omit<JsonSchema, "type" | "description" | "properties" | "required"
 
 export const must = <T>(shape: Shape<T>): Must<T> => ({ must: shape });
 
-/** The same shape with other words or markers, e.g. a description of this use. */
-export const withSchema = <T>(shape: Shape<T>, extra: JsonSchema): Shape<T> => ({ ...shape, ...extra });
 export const described = <T>(shape: Shape<T>, description: string): Shape<T> => ({ ...shape, description });
 
 export const string = (description: string, extra: Extra = {}): Shape<string> => ({ type: "string", description, ...extra });

@@ -129,8 +129,6 @@ export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
 
 export const requestEntityTooLarge = (message: string): ApiError => failure(413, "RequestEntityTooLarge", message);
 
-export const serviceUnavailable = (message: string): ApiError => failure(503, "ServiceUnavailable", message, undefined);
-
 export const internalError = (message: string): ApiError =>
   failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 
@@ -177,23 +175,8 @@ export const fieldNotSupported = (field: string, value: unknown, supported: read
   message: `Unsupported value: ${shown(value)}: supported values: ${supported.map((s) => JSON.stringify(s)).join(", ")}`,
   field,
 });
-export const fieldNotFound = (field: string, value: unknown): StatusCause => ({
-  reason: "FieldValueNotFound",
-  message: `Not found: ${shown(value)}`,
-  field,
-});
 export const fieldTooLong = (field: string, bytesMax: number): StatusCause => ({
   reason: "FieldValueTooLong",
   message: `Too long: may not be more than ${bytesMax} bytes`,
-  field,
-});
-export const fieldTooMany = (field: string, count: number, countMax: number): StatusCause => ({
-  reason: "FieldValueTooMany",
-  message: `Too many: ${count}: must have at most ${countMax} items`,
-  field,
-});
-export const fieldTypeInvalid = (field: string, value: unknown, detail: string): StatusCause => ({
-  reason: "FieldValueTypeInvalid",
-  message: `Invalid value: ${shown(value)}: ${detail}`,
   field,
 });

@@ -1,6 +1,6 @@
 // `theseus apiserver`: the server alone. Here: help, waiting for the end. Not here: flags and server (apiserver/real).
 import { APISERVER_FLAGS, serveApiServer } from "../apiserver/real/serve.ts";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 import { flagHelp } from "./flags.ts";
 import { untilStopped } from "./stopping.ts";
 

@@ -1,19 +1,6 @@
 // The commands by name. Here: the table; each is loaded when it is asked for, so that one command does not pay for another.
 import { FlagError, closest } from "./flags.ts";
-
-export interface CommandModule {
-  /** Usage, flags, examples. */
-  readonly help: string;
-  /** @returns the exit code */
-  readonly run: (args: readonly string[], io: Io) => Promise<number>;
-}
-
-export interface Io {
-  readonly out: (line: string) => void;
-  readonly error: (line: string) => void;
-  /** Aborted by the first SIGINT or SIGTERM. */
-  readonly stop: AbortSignal;
-}
+import type { CommandModule } from "./io.ts";
 
 interface Command {
   readonly summary: string;

@@ -23,7 +23,7 @@ import { socketFront } from "../simulator/real/front.ts";
 import { DEVELOPMENT_PACES, DEVELOPMENT_TIMINGS, withinReason } from "../simulator/real/pace.ts";
 import { webhookFunctions } from "../simulator/webhook-functions.ts";
 import { adminClient, createWorld, installKinds, reopenClusters, type World } from "../simulator/world.ts";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 import { CONTROLLER_FLAGS, type ControllerSettings, controllerSettings, gateHelp } from "./controller-flags.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
 import { Opened, untilStopped } from "./stopping.ts";

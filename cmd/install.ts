@@ -11,7 +11,7 @@ import { type Resource, resource } from "../api/meta/resource.ts";
 import { connectKubeConfig } from "../runtime/real/kube-config.ts";
 import { transportClient } from "../runtime/transport-client.ts";
 import { type WebhookAddress, webhookConfigurations } from "../webhooks/configuration.ts";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
 
 const FLAGS: FlagTable = {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: which command, exit codes, signals. Here: nothing that a command does.
-import { findCommand, type Io, usage } from "./commands.ts";
+import { findCommand, usage } from "./commands.ts";
+import type { Io } from "./io.ts";
 
 const EXIT_USAGE = 64;
 

@@ -28,7 +28,7 @@ import { simulatedInfrastructure } from "../simulator/controllers.ts";
 import { socketFront } from "../simulator/real/front.ts";
 import { createSimulatedParts, reopenClusters, type SimulatedParts } from "../simulator/world.ts";
 import { serveWebhooks } from "../webhooks/real/server.ts";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 import { CONTROLLER_FLAGS, type ControllerSettings, controllerSettings, gateHelp, SIMULATED_CONTROLLERS } from "./controller-flags.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
 import { Opened, untilStopped } from "./stopping.ts";

@@ -17,7 +17,7 @@ import { connectKubeConfig } from "../runtime/real/kube-config.ts";
 import { createLogger } from "../runtime/real/logger.ts";
 import { transportClient } from "../runtime/transport-client.ts";
 import { withinReason } from "../simulator/real/pace.ts";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
 import { Opened, untilStopped } from "./stopping.ts";
 

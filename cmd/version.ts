@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Io } from "./commands.ts";
+import type { Io } from "./io.ts";
 
 export const help = "usage: theseus version\n\nPrints the version of theseus and of Node.js.";
 

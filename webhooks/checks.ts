@@ -4,7 +4,7 @@ import { NameTemplateInvalid, renderNameTemplate } from "../api/naming.ts";
 import { machineSetPreflightChecks, machineSetSkipPreflightChecksAnnotation } from "../api/names.ts";
 import { type FieldError, forbidden, invalid, tooLong } from "../schema/field.ts";
 import { dns1123Subdomain, labelValue, qualifiedName } from "../schema/names.ts";
-import { at, listAt, mapAt, type Plain, plain, textAt } from "./draft.ts";
+import { at, listAt, mapAt, textAt } from "./draft.ts";
 import type { WebhookContext } from "./rule-set.ts";
 
 const ANNOTATION_BYTES_MAX = 262_144;
@@ -197,5 +197,3 @@ export const startupTimeoutErrors = (checks: unknown, path: string): readonly Fi
     ? [invalid(`${path}.nodeStartupTimeoutSeconds`, seconds, "must be 0 (no limit) or at least 30")]
     : [];
 };
-
-export const hasKeys = (value: unknown): value is Plain => Object.keys(plain(value) ?? {}).length > 0;

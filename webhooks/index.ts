@@ -13,7 +13,7 @@ import { machineHealthCheckRules } from "./machinehealthcheck.ts";
 import { machineSetRules } from "./machineset.ts";
 import { type Draft, Refusal, type RuleSet, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
 
-export { type Draft, type Read, Refusal, type RuleSet, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
+export type { Read, RuleSet, WebhookContext, WebhookRequest } from "./rule-set.ts";
 
 export const ruleSets: readonly RuleSet[] = [
   clusterRules,
@@ -32,9 +32,6 @@ export const ruleSets: readonly RuleSet[] = [
   devMachineRules,
   devMachineTemplateRules,
 ];
-
-export const ruleSetsFor = (group: string, plural: string, subresource: string): readonly RuleSet[] =>
-  ruleSets.filter((r) => r.kind.resource.group === group && r.kind.resource.plural === plural && (r.subresource ?? "") === subresource);
 
 export const contextOf = (request: WebhookRequest, found: WebhookContext["found"], gate: WebhookContext["gate"]): WebhookContext => ({
   verb: request.verb,

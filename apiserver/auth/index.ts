@@ -10,9 +10,7 @@ export { aggregateClusterRoles } from "./aggregation.ts";
 export { authenticators } from "./authenticators.ts";
 export { sameSecret, staticTokens } from "./bearer.ts";
 export { defaultRbac } from "./bootstrap-roles.ts";
-export { impersonated, impersonates } from "./impersonation.ts";
-export type { TokenSigner } from "./jwt.ts";
-export { DEFAULT_ISSUER, serviceAccountTokens, serviceAccountUser, tokenIssuer } from "./service-account.ts";
+export { serviceAccountTokens, tokenIssuer } from "./service-account.ts";
 
 export const AUTHORIZATION_MODES = ["RBAC", "AlwaysAllow", "AlwaysDeny"] as const;
 export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];

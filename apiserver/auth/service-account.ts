@@ -10,7 +10,7 @@ import type { ApiObject } from "../object.ts";
 import { bearerToken } from "./bearer.ts";
 import { type Claims, signToken, type TokenSigner, unverifiedClaims, verifiedClaims } from "./jwt.ts";
 
-export const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
+const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 const PRIVATE_CLAIM = "kubernetes.io";
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 const POD_NAME = "authentication.kubernetes.io/pod-name";
@@ -149,7 +149,7 @@ function extraOf(claims: Claims, bound: Subject["bound"]): NonNullable<UserInfo[
 }
 
 /** How a service account appears as a user. */
-export const serviceAccountUser = (namespace: string, account: Named, extra: NonNullable<UserInfo["extra"]> = {}): UserInfo => ({
+const serviceAccountUser = (namespace: string, account: Named, extra: NonNullable<UserInfo["extra"]> = {}): UserInfo => ({
   username: `system:serviceaccount:${namespace}:${account.name}`,
   uid: account.uid,
   groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],

@@ -58,7 +58,6 @@ export function qualifiedNameErrors(text: string): readonly string[] {
   return wrong;
 }
 
-export const labelKeyErrors = qualifiedNameErrors;
 export const labelValueErrors = (value: string): readonly string[] => [
   ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
   ...(LABEL_VALUE.test(value) ? [] : [VALUE_TEXT]),

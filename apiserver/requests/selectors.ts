@@ -2,7 +2,7 @@
 import { badRequest } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import type { ResourceType } from "../registry.ts";
-import { labelKeyErrors, labelValueErrors } from "./names.ts";
+import { qualifiedNameErrors, labelValueErrors } from "./names.ts";
 
 export type Matcher = (object: ApiObject) => boolean;
 
@@ -95,7 +95,7 @@ export function parseLabelSelector(selector: string): readonly Requirement[] {
     if (at >= tokens.length) throw new Error("found end of selector after ,");
   }
   for (const { key, operator, values: given } of requirements) {
-    const wrong = [...labelKeyErrors(key), ...(operator === "exists" || operator === "!" ? [] : given.flatMap(labelValueErrors))];
+    const wrong = [...qualifiedNameErrors(key), ...(operator === "exists" || operator === "!" ? [] : given.flatMap(labelValueErrors))];
     if (wrong.length > 0) throw new Error(wrong.join("; "));
   }
   return requirements;

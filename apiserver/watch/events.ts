@@ -4,7 +4,7 @@ import type { Status } from "../../api/meta/status.ts";
 import type { WatchEvent, WatchEventType } from "../../api/meta/transport.ts";
 import type { ApiObject } from "../object.ts";
 import { apiVersionOfType, type ResourceType } from "../registry.ts";
-import type { Form, Negotiated } from "../requests/negotiate.ts";
+import type { Form } from "../requests/negotiate.ts";
 import { partialObject } from "../requests/respond.ts";
 import type { Matcher } from "../requests/selectors.ts";
 import type { Change } from "../store/store.ts";
@@ -37,8 +37,6 @@ export interface EventForm {
   readonly formVersion: string;
   readonly includeObject: "None" | "Metadata" | "Object";
 }
-
-export const isPlain = (accept: Negotiated): boolean => accept.form === "object";
 
 /** @param first false for all but the first event of a table watch: columns are sent once */
 export function formed(type: ResourceType, seen: Seen, form: EventForm, nowMs: number, first: boolean): WatchEvent {

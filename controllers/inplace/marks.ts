@@ -11,14 +11,7 @@ import {
   updateInProgressAnnotation,
 } from "../../api/names.ts";
 
-export {
-  acknowledgedMoveAnnotation as ACKNOWLEDGED_MOVE,
-  machineSetMoveMachinesToMachineSetAnnotation as MOVE_MACHINES_TO,
-  machineSetReceiveMachinesFromMachineSetsAnnotation as RECEIVE_MACHINES_FROM,
-  pendingAcknowledgeMoveAnnotation as PENDING_ACKNOWLEDGE_MOVE,
-  pendingHooksAnnotation as PENDING_HOOKS,
-  updateInProgressAnnotation as UPDATE_IN_PROGRESS,
-} from "../../api/names.ts";
+export { pendingHooksAnnotation as PENDING_HOOKS, updateInProgressAnnotation as UPDATE_IN_PROGRESS } from "../../api/names.ts";
 
 export const UPDATE_MACHINE_HOOK = "UpdateMachine";
 

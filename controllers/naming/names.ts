@@ -3,7 +3,7 @@
 import { NameTemplateInvalid, renderNameTemplate } from "../../api/naming.ts";
 import { nameSuffix, type Random } from "../../runtime/base/random.ts";
 
-export { fnv32a, labelValueOf, NameTemplateInvalid } from "../../api/naming.ts";
+export { fnv32a, labelValueOf } from "../../api/naming.ts";
 
 const NAME_LENGTH_MAX = 63;
 const SUFFIX_LENGTH = 5;

@@ -3,7 +3,7 @@
 // journal on the machine and the steps' done-checks say where to go on. Source: spec/runtime/kubeadm-updater.md sections 7-9.
 import type { Logger } from "../../runtime/base/log.ts";
 import type { ClusterAccess, OpenCluster } from "./cluster.ts";
-import { HostUnreachable, type NodeExec, type OpenHost } from "./host.ts";
+import type { NodeExec, OpenHost } from "./host.ts";
 import { type Journal, openJournal, readJournal, withStep, writeJournal } from "./journal.ts";
 import { firstVerdict } from "./preconditions.ts";
 import { observeNeeds, planSteps, STEPS, type Step, type StepContext } from "./steps.ts";
@@ -224,8 +224,6 @@ async function perform(step: Step, context: StepContext, label: string, run: Run
 }
 
 const errorClass = (error: unknown): string => ((error as { code?: string }).code === "CommandFailed" ? "command failed" : "failed");
-
-export { HostUnreachable };
 
 /** Patience without time: lets everything settle that needs nothing but turns of the promise queue. */
 export async function microtasks(settled: Promise<void>): Promise<void> {

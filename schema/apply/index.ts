@@ -1,7 +1,6 @@
 // The public surface of the folder: server-side apply and the tracking of field owners.
 export { apply } from "./apply.ts";
-export { equal as equalFieldSets, type FieldSet, fieldSet } from "./field-set.ts";
-export { fieldsV1, parseFieldsV1 } from "./fields-v1.ts";
+export { parseFieldsV1 } from "./fields-v1.ts";
 export { withManagedFields } from "./managed-fields.ts";
 export { resetFieldsOf } from "./reset-fields.ts";
 export { sameButTimes } from "./same-but-times.ts";

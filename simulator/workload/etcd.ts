@@ -73,8 +73,6 @@ export const startMember = (s: EtcdState, id: string): EtcdState => replace(s, i
 
 export const setRunning = (s: EtcdState, id: string, running: boolean): EtcdState => replace(s, id, { running });
 
-export const setAlarm = (s: EtcdState, id: string, alarm: MemberState["alarm"]): EtcdState => replace(s, id, { alarm });
-
 function needQuorum(s: EtcdState): void {
   if (!hasQuorum(s) || !leaderOf(s)) throw new EtcdFault("UNAVAILABLE", "etcdserver: no leader");
 }
