@@ -130,7 +130,7 @@ const NAMES_MAX = 3;
 export function aggregate(sources: readonly AggregateSource[], options: AggregateOptions): Finding {
   const groups = groupsOf(sources, options);
   const worst = worstOf(groups);
-  const shown = worst === "info" ? groups.filter((g) => g.text !== "") : groups.filter((g) => g.weight !== "info");
+  const shown = worst === "info" ? groups : groups.filter((g) => g.weight !== "info");
   const lines = shown.slice(0, GROUPS_MAX).map((g) => bullet(namesOf(g), g.text));
   const rest = shown.slice(GROUPS_MAX);
   if (rest.length > 0) lines.push(...restLines(rest, options.kind));
@@ -146,20 +146,23 @@ export function aggregate(sources: readonly AggregateSource[], options: Aggregat
 const turned = (status: Condition["status"]): Condition["status"] =>
   status === "True" ? "False" : status === "False" ? "True" : "Unknown";
 
+/** Good conditions without a text, which are the rule in a large fleet, are in no group. */
 function groupsOf(sources: readonly AggregateSource[], options: AggregateOptions): readonly Group[] {
   const groups = new Map<string, Group>();
-  for (const source of [...sources].sort(bySource)) {
+  for (const source of sources) {
     const { condition } = source;
     const weight = condition ? weightOf(condition.status, options.negative) : "unknown";
     const text = condition
       ? condition.message || (weight === "info" ? "" : condition.reason)
       : `Condition ${options.sourceType ?? options.type} not yet reported`;
+    if (weight === "info" && text === "") continue;
     const kind = source.kind ?? options.kind;
     const key = `${weight}\n${kind}\n${text}`;
     const group = groups.get(key);
     if (group) group.sources.push(source);
     else groups.set(key, { kind, weight, text, sources: [source] });
   }
+  for (const group of groups.values()) group.sources.sort(bySource);
   return [...groups.values()].sort(byGroup);
 }
 
