@@ -39,13 +39,13 @@ import { macrotask } from "../../simulator/real/turn.ts";
 import { openWorkloadApi } from "../../simulator/servers.ts";
 import { countedPorts, simulatedClusters } from "../../simulator/workload/clusters.ts";
 import { storeState } from "../../simulator/workload/state.ts";
-import { clusterController } from "../cluster/controller.ts";
-import { PENDING_HOOKS, UPDATE_IN_PROGRESS } from "../inplace/marks.ts";
-import { kubeadmConfigController } from "../kubeadmconfig/controller.ts";
-import { createWorkloadClusters } from "../workload/clusters.ts";
-import { textOf } from "../workload/secrets.ts";
-import { machineController } from "./controller.ts";
-import type { UpdateMachine } from "./inplace.ts";
+import { clusterController } from "../../controllers/cluster/controller.ts";
+import { PENDING_HOOKS, UPDATE_IN_PROGRESS } from "../../controllers/inplace/marks.ts";
+import { kubeadmConfigController } from "../../controllers/kubeadmconfig/controller.ts";
+import { createWorkloadClusters } from "../../controllers/workload/clusters.ts";
+import { textOf } from "../../controllers/workload/secrets.ts";
+import { machineController } from "../../controllers/machine/controller.ts";
+import type { UpdateMachine } from "../../controllers/machine/inplace.ts";
 
 // Long on a busy machine only: virtual time costs none.
 jest.setTimeout(60_000);
