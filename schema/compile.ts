@@ -4,7 +4,8 @@ import type { JsonSchema } from "../api/meta/schema.ts";
 import { compileShape, type ShapeWalk } from "./default.ts";
 import { type FieldError, invalid, ROOT_FIELD } from "./field.ts";
 import { compileCheck } from "./validate.ts";
-import { newWalk } from "./walk.ts";
+import { type Check, type CheckWalk, newWalk } from "./walk.ts";
+import { isRecord } from "./equal.ts";
 import { compileRules } from "./rules.ts";
 
 export interface CompileOptions {
@@ -34,9 +35,10 @@ export interface CompiledSchema {
   /**
    * Types, bounds, formats, list types, embedded resources, then rules. With `old` as an update: what breaks the schema without
    * having changed may stay, and transition rules run. Parts that are the same reference as in `old` are skipped.
+   * @param part `status`: a write of the status, of which alone types and bounds are checked; rules see the whole object
    * @returns empty when good
    */
-  validate(object: unknown, old?: unknown): readonly FieldError[];
+  validate(object: unknown, old?: unknown, part?: "status"): readonly FieldError[];
 }
 
 const NONE: readonly FieldError[] = Object.freeze([]);
@@ -56,6 +58,7 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   const shape = compileShape(schema, isResource);
   const check = compileCheck(schema);
   const rules = compileRules(schema, isResource);
+  let statusCheck: Check | undefined; // made with the first write of a status
 
   return {
     schema,
@@ -65,11 +68,12 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
       const walk: ShapeWalk = { prune, keepNulls, onUnknown, path: [] };
       return shape(object, walk) as T;
     },
-    validate(object, old) {
+    validate(object, old, part) {
       if (object === old && rules?.usesOldSelf !== true) return NONE;
       const walk = newWalk();
-      check?.(object, old, walk);
-      const errors = walk.errors;
+      if (part === "status") checkStatus(object, old, walk);
+      else check?.(object, old, walk);
+      const { errors } = walk;
       if (walk.listErrors.length > 0 && !hadListErrors(old)) errors.push(...walk.listErrors);
       if (rules) {
         if (errors.some((error) => BLOCKING.has(error.reason))) errors.push(invalid(ROOT_FIELD, null, NOT_CHECKED));
@@ -78,6 +82,17 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
       return errors;
     },
   };
+
+  function checkStatus(object: unknown, old: unknown, walk: CheckWalk): void {
+    statusCheck ??= compileCheck(schema.properties?.status ?? {}) ?? (() => {});
+    const status = isRecord(object) ? object.status : undefined;
+    if (status === undefined) return;
+    walk.path.push("status");
+    statusCheck(status, isRecord(old) ? old.status : undefined, walk);
+    walk.path.pop();
+    // What names no field is an error of the status here.
+    walk.errors = walk.errors.map((error) => (error.field === ROOT_FIELD ? { ...error, field: "status" } : error));
+  }
 
   // Doubled members of the stored object excuse those of the new one.
   function hadListErrors(old: unknown): boolean {

@@ -120,6 +120,47 @@ describe("a CRD", () => {
   });
 });
 
+describe("a custom resource", () => {
+  const scaled = version("v1", {
+    schema: {
+      openAPIV3Schema: {
+        type: "object",
+        properties: {
+          spec: { type: "object", properties: { r: { type: "integer" } } },
+          status: {
+            type: "object",
+            properties: { r: { type: "integer" }, s: { type: "string", enum: ["x"] } },
+            not: { required: ["bad"] },
+          },
+        },
+      },
+    },
+    subresources: { status: {}, scale: { specReplicasPath: ".spec.r", statusReplicasPath: ".status.r" } },
+  });
+
+  it("has replicas that can be scaled", async () => {
+    const s = await start();
+    await ensureCrds(s.server, [crd(WIDGET, [scaled])] as never);
+    expect(causes(await s.call("POST", "/apis/ex.com/v1/widgets", widget("w", { spec: { r: -1 } })))).toEqual([".spec.r Invalid"]);
+    expect((await s.call("POST", "/apis/ex.com/v1/widgets", widget("w", { spec: { r: 1 } }))).status).toBe(201);
+    const status = (value: object) => s.call("PATCH", "/apis/ex.com/v1/widgets/w/status", { status: value }, MERGE);
+    expect(causes(await status({ r: -1 }))).toEqual([".status.r Invalid"]);
+    expect(causes(await status({ s: "y" }))).toEqual(["status.s NotSupported"]);
+    expect((await status({ r: 1, s: "x" })).status).toBe(200);
+  });
+
+  it("is warned of finalizers that could clash", async () => {
+    const s = await start();
+    await ensureCrds(s.server, [crd(WIDGET)] as never);
+    const warned = async (finalizers: string[]) =>
+      (await s.call("POST", "/apis/ex.com/v1/widgets?dryRun=All", widget("w", { metadata: { name: "w", finalizers } }))).headers.warning ??
+      "";
+    expect(await warned(["ex.com/held", "orphan"])).toBe("");
+    expect(await warned(["held"])).toContain("prefer a domain-qualified finalizer name to avoid");
+    expect(await warned(["held.ex.com"])).toContain("including a path (/)");
+  });
+});
+
 describe("names", () => {
   it("go to who came first, and to the second when the first goes", async () => {
     const s = await start();

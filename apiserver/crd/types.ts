@@ -1,12 +1,11 @@
 // What a CRD makes the server serve: one descriptor per served version.
 // Here: pure translation. Not here: when a CRD is served (controller.ts), the behaviour of custom resources (../requests).
-import { apiVersionOfType, ALL_VERBS, type ResourceType, type Strategy, type Subresources } from "../registry.ts";
+import { apiVersionOfType, ALL_VERBS, type ResourceType, type Subresources } from "../registry.ts";
 import { type ApiObject, sameJson } from "../object.ts";
 import { compilePath } from "../table/jsonpath.ts";
 import { customColumns } from "../table/custom.ts";
+import { customStrategy } from "./custom-strategy.ts";
 import { type CrdScale, type CrdSpec, type CrdVersion, hasCondition, specOf, statusOf } from "./definition.ts";
-
-const CUSTOM: Strategy = { generation: "allButStatusAndMetadata", generationOnDelete: true, allowUnconditionalUpdate: false };
 
 /** A resource that goes takes no new objects. */
 const ENDING_VERBS = ALL_VERBS.filter((verb) => verb !== "create");
@@ -63,7 +62,7 @@ function typeOf(crd: ApiObject, version: CrdVersion, before: ResourceType | unde
     subresources: { ...(version.subresources?.status ? { status: true } : {}), ...scaleOf(version.subresources?.scale) },
     columns: customColumns(version.additionalPrinterColumns),
     ...(version.selectableFields ? { selectableFields: selectable(version) } : {}),
-    strategy: CUSTOM,
+    strategy: customStrategy(version.subresources?.scale),
     ...deprecation(spec, version),
   };
 }

@@ -119,7 +119,7 @@ function check(call: Call, update: Update, object: ApiObject, live: ApiObject): 
   const { type, core } = call;
   const causes = [
     ...metadataFaults(type, object, live),
-    ...(type.custom ? (core.compiled(type)?.validate(object, live) ?? []) : []),
+    ...(type.custom ? (core.compiled(type)?.validate(object, live, call.route.subresource === "status" ? "status" : undefined) ?? []) : []),
     ...(type.strategy.validateUpdate?.(object, live, strategyContext(call, update.verb)) ?? []),
   ];
   if (causes.length > 0) throw invalid(type, update.name, causes);
