@@ -172,6 +172,17 @@ describe("rollouts", () => {
 });
 
 describe("with in-place updates required", () => {
+  const machines = [machine("m1"), machine("m2"), machine("m3")];
+  const snapshot = { machines, outdated: machines, managedEtcd: true, failureDomains: [], replicas: 3, maxSurge: 1, inPlace: true, required: true };
+  it.each([
+    ["no surge Machine is made", { eligible: ["m1", "m2", "m3"] }, "tryInPlace"],
+    ["a Machine that must not be asked about stays", { eligible: [] }, "blocked"],
+    ["without the gate nothing moves", { eligible: ["m1"], inPlace: false }, "blocked"],
+    ["fewer replicas are still fewer", { eligible: [], outdated: machines.slice(0, 1), replicas: 2 }, "scaleDown"],
+    ["a lost Machine is still made again", { eligible: [], machines: machines.slice(1), outdated: machines.slice(1) }, "scaleUp"],
+  ])("%s", (_what, change, expected) => {
+    expect(nextStep({ ...snapshot, ...change }).do).toBe(expected);
+  });
   const passes: Preflight = { passes: true, flags: [], because: [] };
   const fails: Preflight = { passes: false, flags: [], because: ["Machine m1 is sick"] };
   it.each([

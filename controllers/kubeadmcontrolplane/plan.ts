@@ -5,7 +5,7 @@ import type { Machine } from "../../api/machine.ts";
 import type { MachineAnswer } from "../inplace/ask-machine.ts";
 import type { RolloutPolicy } from "../inplace/policy.ts";
 import { type Candidates, chooseMachine } from "./choose.ts";
-import { nameOf } from "./machines.ts";
+import { hasDeleteWish, nameOf } from "./machines.ts";
 import type { Preflight } from "./preflight.ts";
 
 export interface ControlPlaneSnapshot extends Candidates {
@@ -16,6 +16,8 @@ export interface ControlPlaneSnapshot extends Candidates {
   readonly inPlace: boolean;
   /** Names of outdated Machines that may be updated in place. */
   readonly eligible: readonly string[];
+  /** RequireInPlace: nothing is replaced, and no surge Machine is made that another would have to make room for. */
+  readonly required?: boolean;
 }
 
 export type NextStep =
@@ -23,7 +25,9 @@ export type NextStep =
   | { readonly do: "init"; readonly because: string }
   | { readonly do: "scaleUp"; readonly because: string }
   | { readonly do: "scaleDown"; readonly machine: Machine; readonly because: string }
-  | { readonly do: "tryInPlace"; readonly machine: Machine; readonly because: string };
+  | { readonly do: "tryInPlace"; readonly machine: Machine; readonly because: string }
+  /** Nothing may be replaced, and this Machine cannot be updated in place. */
+  | { readonly do: "blocked"; readonly machine: Machine; readonly because: string };
 
 export function nextStep(s: ControlPlaneSnapshot): NextStep {
   return s.outdated.length > 0 ? rolloutStep(s) : scaleStep(s);
@@ -31,7 +35,7 @@ export function nextStep(s: ControlPlaneSnapshot): NextStep {
 
 function rolloutStep(s: ControlPlaneSnapshot): NextStep {
   const count = s.machines.length;
-  const limit = s.replicas + s.maxSurge;
+  const limit = s.replicas + (s.required ? 0 : s.maxSurge);
   if (count < limit) return { do: "scaleUp", because: `${count} Machines, up to ${limit} allowed during the rollout` };
   const upToDate = count - s.outdated.length;
   if (s.inPlace && upToDate < s.replicas) {
@@ -41,6 +45,8 @@ function rolloutStep(s: ControlPlaneSnapshot): NextStep {
   }
   const machine = chooseMachine(s);
   if (!machine) return { do: "nothing", because: "no Machine to change" };
+  if (s.required && upToDate < s.replicas && !hasDeleteWish(machine))
+    return { do: "blocked", machine, because: s.inPlace ? "it is not eligible for an update in place" : "the feature gate InPlaceUpdates is off" };
   const why = upToDate >= s.replicas ? "enough Machines are up to date" : "it is not up to date";
   return { do: "scaleDown", machine, because: `${count} Machines, ${limit} allowed during the rollout; ${why}` };
 }

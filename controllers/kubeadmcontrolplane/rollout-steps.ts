@@ -48,8 +48,13 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
     maxSurge: maxSurgeOf(kcp),
     inPlace: context.gates.enabled("InPlaceUpdates"),
     eligible: outdated.filter((m) => verdictOf(view, m).inPlaceEligible).map(nameOf),
+    required: rolloutPolicy(kcp) === "RequireInPlace",
   });
   context.log.debug("next step", { step: step.do, because: step.because });
+  if (outdated.length > 0 && !view.initialized) {
+    view.notes.waiting.push("a control plane that never answered is not rolled out: delete its Machine to start anew");
+    return { stop: true };
+  }
   if (outdated.length > 0) await prepareUpgrade(view, tools.workloadClusters.get(clusterKeyOf(view)));
   switch (step.do) {
     case "nothing":
@@ -62,6 +67,8 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
       return scaleDown(view, context, tools.workloadClusters, step.machine);
     case "tryInPlace":
       return tryInPlace(view, context, tools, step.machine);
+    case "blocked":
+      return block(view, context, step.machine, [...verdictOf(view, step.machine).messages, step.because]);
   }
 }
 
@@ -82,21 +89,20 @@ async function tryInPlace(view: ControlPlaneView, context: ReconcileContext, too
       await trigger(view, context, machine, tools.applied);
       return { stop: true };
     case "blocked":
-      view.notes.blocked = [`Machine ${nameOf(machine)}: ${decision.reasons.join("; ")}`];
-      tell(
-        view,
-        context,
-        "Warning",
-        "RolloutBlocked",
-        `Nothing is replaced because in-place updates are required: ${view.notes.blocked.join("; ")}`,
-      );
-      return { stop: true };
+      return block(view, context, machine, decision.reasons);
     case "replace":
       if (decision.reasons.length > 0) await announce(view, context, tools, machine, decision.reasons);
       return scaleDown(view, context, tools.workloadClusters, machine);
     case "ask":
       throw new Error(`no answer about Machine ${nameOf(machine)}`);
   }
+}
+
+function block(view: ControlPlaneView, context: ReconcileContext, machine: Machine, reasons: readonly string[]): StepOutcome {
+  const text = `Machine ${nameOf(machine)}: ${reasons.join("; ")}`;
+  view.notes.blocked = [text];
+  tell(view, context, "Warning", "RolloutBlocked", `Nothing is replaced because in-place updates are required: ${text}`);
+  return { stop: true };
 }
 
 /** Says why a Machine is replaced, before it is. */

@@ -26,9 +26,11 @@ function matters(event: WorkloadEvent, graceMs: number, seen: Map<string, string
       return true;
     case "probeFailing":
       return event.graceMs === graceMs;
-    case "node":
-      if (event.node.metadata.labels?.[nodeRoleControlPlaneLabel] === undefined && !event.gone) return false;
-      return isNews(seen, `${keyText(event.cluster)}|node/${event.node.metadata.name}`, event.gone ? undefined : nodeAspects(event.node));
+    case "node": {
+      const key = `${keyText(event.cluster)}|node/${event.node.metadata.name}`;
+      if (event.node.metadata.labels?.[nodeRoleControlPlaneLabel] === undefined && !seen.has(key)) return false;
+      return isNews(seen, key, event.gone ? undefined : nodeAspects(event.node));
+    }
     case "controlPlanePod":
       return isNews(seen, `${keyText(event.cluster)}|pod/${event.pod.metadata.name}`, event.gone ? undefined : podAspects(event.pod));
   }
