@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from "./admission-seam.ts";
 import { namespaceLifecycle } from "./admission/index.ts";
 import { aggregateClusterRoles, type Authorization, createAuthorization, defaultRbac } from "./auth/index.ts";
 import { backgroundControllers } from "./background/index.ts";
-import { builtinTypes } from "./builtin/index.ts";
+import { type BuiltinOptions, builtinTypes } from "./builtin/index.ts";
 import type { ServerContext } from "./context.ts";
 import { crdController, crdStrategy } from "./crd/index.ts";
 import { discoveryPaths } from "./discovery/index.ts";
@@ -15,24 +15,35 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from "./server
 export interface StandardOptions extends Omit<ApiServerOptions, "types" | "authorizer" | "admission" | "objects" | "background" | "paths"> {
   /** Run between namespace lifecycle and the check of RBAC grants. */
   readonly admission?: (server: ServerContext) => readonly AdmissionPlugin[];
+  /** Default RBAC. */
+  readonly authorizationMode?: "RBAC" | "AlwaysAllow";
+  /** Garbage collection, namespace clean-up and the like. CRDs are served without too. Default true. */
+  readonly backgroundControllers?: boolean;
+  /** Signs tokens of service accounts; without it they cannot be asked for. */
+  readonly issueToken?: BuiltinOptions["issueToken"];
 }
 
+const typesWith = (issueToken?: BuiltinOptions["issueToken"]): readonly ResourceType[] =>
+  builtinTypes({ issueToken, strategies: { CustomResourceDefinition: crdStrategy } });
+
 /** Descriptors hold no state: all servers of a process share them, and with them what is compiled from their schemas. */
-let types: readonly ResourceType[] | undefined;
+let sharedTypes: readonly ResourceType[] | undefined;
 
 export function standardServer(options: StandardOptions): ApiServer {
+  const { authorizationMode = "RBAC", backgroundControllers: withBackground = true, issueToken } = options;
   let authorization: Authorization | undefined;
-  types ??= builtinTypes({ strategies: { CustomResourceDefinition: crdStrategy } });
+  if (!issueToken) sharedTypes ??= typesWith();
   return createApiServer({
     ...options,
-    types,
+    types: issueToken ? typesWith(issueToken) : (sharedTypes ?? []),
     paths: [...discoveryPaths, ...openApiPaths],
     authorizer: (core) => {
-      authorization = createAuthorization(core, ["RBAC"]);
+      authorization = createAuthorization(core, [authorizationMode]);
       return authorization.authorizer;
     },
     admission: (core) => [namespaceLifecycle(core), ...(options.admission?.(core) ?? []), ...(authorization?.admission ?? [])],
     objects: defaultRbac(),
-    background: [crdController, aggregateClusterRoles, ...backgroundControllers],
+    // CRDs belong to the server itself, as in kube-apiserver.
+    background: [crdController, ...(withBackground ? [aggregateClusterRoles, ...backgroundControllers] : [])],
   });
 }

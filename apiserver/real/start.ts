@@ -7,25 +7,13 @@ import { type Logger, silentLogger } from "../../runtime/base/log.ts";
 import type { KeyPair } from "../../runtime/base/pki.ts";
 import { cryptoRandom } from "../../runtime/base/real/crypto-random.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
-import { namespaceLifecycle, webhookPlugin } from "../admission/index.ts";
+import { webhookPlugin } from "../admission/index.ts";
 import type { AdmissionPlugin } from "../admission-seam.ts";
-import {
-  aggregateClusterRoles,
-  type Authorization,
-  authenticators,
-  createAuthorization,
-  defaultRbac,
-  serviceAccountTokens,
-  staticTokens,
-  tokenIssuer,
-} from "../auth/index.ts";
-import { backgroundControllers } from "../background/index.ts";
-import { builtinTypes } from "../builtin/index.ts";
-import { crdController, crdStrategy, ensureCrds } from "../crd/index.ts";
-import { discoveryPaths } from "../discovery/index.ts";
-import { openApiPaths } from "../openapi/index.ts";
+import { authenticators, serviceAccountTokens, staticTokens, tokenIssuer } from "../auth/index.ts";
 import type { ServerContext } from "../context.ts";
-import { type ApiServer, createApiServer } from "../server.ts";
+import { ensureCrds } from "../crd/index.ts";
+import type { ApiServer } from "../server.ts";
+import { standardServer } from "../standard.ts";
 import type { Store } from "../store/store.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { createWebhookCaller } from "./call-webhook.ts";
@@ -119,28 +107,16 @@ export async function startApiServer(options: StartOptions = {}): Promise<Runnin
 function assemble(options: StartOptions, credentials: Credentials, store: Store, log: Logger): ApiServer {
   const tokens = { signer: createTokenSigner(credentials.serviceAccountKey.privateKey), random: cryptoRandom };
   const users = staticTokens(new Map([...(options.tokens ?? []), [credentials.adminToken, ADMIN]]));
-  let authorization: Authorization | undefined;
-  return createApiServer({
+  return standardServer({
     clock: systemClock,
     random: cryptoRandom,
     store,
-    types: builtinTypes({ issueToken: tokenIssuer(tokens), strategies: { CustomResourceDefinition: crdStrategy } }),
-    paths: [...discoveryPaths, ...openApiPaths],
-    authenticator: (core) => authenticators(users, serviceAccountTokens(tokens)(core)),
-    authorizer: (core) => {
-      authorization = createAuthorization(core, [options.authorizationMode ?? "RBAC"]);
-      return authorization.authorizer;
-    },
-    admission: (core) => [
-      namespaceLifecycle(core),
-      ...(options.admission?.(core) ?? []),
-      webhookPlugin(core, createWebhookCaller(core)),
-      ...(authorization?.admission ?? []),
-    ],
-    objects: defaultRbac(),
-    // CRDs belong to the server itself, as in kube-apiserver.
-    background: [crdController, ...(options.backgroundControllers === false ? [] : [aggregateClusterRoles, ...backgroundControllers])],
     log,
+    authenticator: (core) => authenticators(users, serviceAccountTokens(tokens)(core)),
+    issueToken: tokenIssuer(tokens),
+    authorizationMode: options.authorizationMode,
+    backgroundControllers: options.backgroundControllers,
+    admission: (core) => [...(options.admission?.(core) ?? []), webhookPlugin(core, createWebhookCaller(core))],
   });
 }
 
