@@ -2,3 +2,4 @@
 export { type CompiledSchema, compileSchema } from "./compile.ts";
 export { type CrdSchemaOptions, validateCrdSchema } from "./crd-schema.ts";
 export * from "./field.ts";
+export { unknownFormats } from "./unknown-formats.ts";

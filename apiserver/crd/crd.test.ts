@@ -113,6 +113,33 @@ describe("a CRD", () => {
     expect([answer.status, answer.headers.warning]).toEqual([201, expect.stringContaining("conversion webhooks are not called")]);
   });
 
+  it("warns of formats that mean nothing, once", async () => {
+    const s = await start();
+    const withFormats = (...formats: object[]): object =>
+      version("v1", {
+        schema: { openAPIV3Schema: { type: "object", properties: Object.fromEntries(formats.map((f, i) => [`p${i}`, f])) } },
+      });
+    const odd = [
+      { type: "string", format: "made-up" },
+      { type: "integer", format: "date" },
+      { type: "array", items: { type: "object", additionalProperties: { type: "number", format: "int32" } } },
+    ];
+    const known = [
+      { type: "string", format: "date-time" },
+      { type: "string", format: "k8s-short-name" },
+      { type: "string", format: "password" },
+      { type: "integer", format: "int64" },
+      { type: "number", format: "double" },
+    ];
+    const created = await s.call("POST", CRDS, crd(WIDGET, [withFormats(...known, ...odd)]));
+    expect(created.headers.warning?.match(/unrecognized format \\"[^"]*"/g)).toEqual(
+      ["date", "int32", "made-up"].map((format) => `unrecognized format \\"${format}\\"`),
+    );
+    const versions = [withFormats(...known, ...odd, { type: "string", format: "new" })];
+    const changed = await s.call("PATCH", `${CRDS}/widgets.ex.com`, { spec: { versions } }, MERGE);
+    expect(changed.headers.warning).toMatch(/^299 - "unrecognized format \\"new\\""$/);
+  });
+
   it("warns of a deprecated version", async () => {
     const s = await start();
     await ensureCrds(s.server, [crd(WIDGET, [version("v1", { deprecated: true })])] as never);

@@ -1,5 +1,6 @@
 // CustomResourceDefinitions as a kind: what the server sets, what it refuses, how they are deleted.
 // Here: the strategy that is merged over the built-in kind. Not here: its rules (validate.ts), its effects (controller.ts).
+import { unknownFormats } from "../../schema/index.ts";
 import type { ApiObject } from "../object.ts";
 import type { Strategy } from "../registry.ts";
 import { CLEANUP_FINALIZER, specOf, statusOf, withCondition, withStatus } from "./definition.ts";
@@ -17,6 +18,16 @@ function withStoredVersions(crd: ApiObject): ApiObject {
   return added.length === 0 ? crd : withStatus(crd, { storedVersions: [...storedVersions, ...added] });
 }
 
+const formatsOf = (crd: ApiObject): readonly string[] => [
+  ...new Set(specOf(crd).versions.flatMap(({ schema }) => (schema?.openAPIV3Schema ? unknownFormats(schema.openAPIV3Schema) : []))),
+];
+
+/** @param old formats that were there before are not told again */
+function warnOfFormats(warn: (text: string) => void, crd: ApiObject, old?: ApiObject): void {
+  const before = old ? formatsOf(old) : [];
+  for (const format of formatsOf(crd)) if (!before.includes(format)) warn(`unrecognized format ${JSON.stringify(format)}`);
+}
+
 export const crdStrategy: Strategy = {
   generation: "spec",
   allowUnconditionalUpdate: false,
@@ -28,9 +39,14 @@ export const crdStrategy: Strategy = {
   validate(crd, { warn }) {
     if (specOf(crd).conversion?.strategy === "Webhook")
       warn("conversion webhooks are not called by this server: all versions of an object differ in apiVersion only");
+    warnOfFormats(warn, crd);
     return crdCauses(crd);
   },
-  validateUpdate: (crd, old, { subresource }) => (subresource === "status" ? crdStatusCauses(crd) : crdUpdateCauses(crd, old)),
+  validateUpdate(crd, old, { subresource, warn }) {
+    if (subresource === "status") return crdStatusCauses(crd);
+    warnOfFormats(warn, crd, old);
+    return crdUpdateCauses(crd, old);
+  },
   finalizersOnDelete: (crd) => (crd.metadata.deletionTimestamp === undefined ? [CLEANUP_FINALIZER] : []),
   keepOnDelete(crd, { nowMs }) {
     if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return undefined;
