@@ -33,82 +33,84 @@ interface Fake {
 const asMachine = (f: Fake): Machine =>
   machine(f.name, { node: f.ready, failureDomain: f.domain, conditions: f.sick ? { APIServerPodHealthy: "False" } : {} });
 
-/** A new Machine becomes ready, and an update ends, one step after it began. */
-function play(story: Story): { readonly log: readonly string[]; readonly machines: readonly Fake[] } {
-  const kcp = {
-    ...controlPlane({ replicas: story.replicas }),
-    status: {
-      conditions: [{ type: "CertificatesAvailable", status: "True" as const, reason: "Available", message: "", lastTransitionTime: "" }],
-    },
+const kcpOf = (replicas: number) => ({
+  ...controlPlane({ replicas }),
+  status: {
+    conditions: [{ type: "CertificatesAvailable", status: "True" as const, reason: "Available", message: "", lastTransitionTime: "" }],
+  },
+});
+
+const oldMachines = ({ replicas, domains, sick, fresh }: Story): Fake[] =>
+  Array.from({ length: fresh ? 0 : replicas }, (_, i) => ({
+    name: `m${i + 1}`,
+    domain: domains?.[i],
+    upToDate: false,
+    ready: true,
+    sick: sick === `m${i + 1}`,
+  }));
+
+/** One step of the planners over the Machines there are, and its effects on them. */
+function stepOf(
+  story: Story,
+  before: readonly Fake[],
+  newName: string,
+): { readonly log: readonly string[]; readonly machines: Fake[] } | undefined {
+  const { replicas, maxSurge, inPlace, failureDomains = [] } = story;
+  let machines = before.map((f) => ({ ...f }));
+  const all = machines.map(asMachine);
+  const outdated = all.filter((_m, i) => machines[i]?.upToDate === false);
+  const upToDate = all.filter((m) => !outdated.includes(m));
+  const log: string[] = [];
+  const check = (scaleUp: boolean, excluding?: Machine): Preflight =>
+    preflight({ kcp: kcpOf(replicas), cluster, machines: all, managedEtcd: true, scaleUp, excluding });
+  /** What waits is ready the next time. */
+  const attempt = (passes: Preflight, act: () => string): void => {
+    log.push(passes.passes ? act() : `wait ${(passes.requeueAfterMs ?? 0) / 1000} s`);
+    if (!passes.passes) machines = machines.map((f) => ({ ...f, ready: true }));
   };
-  let machines: Fake[] = story.fresh
-    ? []
-    : Array.from({ length: story.replicas }, (_, i) => ({
-        name: `m${i + 1}`,
-        domain: story.domains?.[i],
-        upToDate: false,
-        ready: true,
-        sick: story.sick === `m${i + 1}`,
-      }));
+  const create = (): string => {
+    const domain = domainForNew(all, upToDate, failureDomains);
+    machines = [...machines, { name: newName, domain, upToDate: true, ready: false, sick: false }];
+    return `create ${newName}${domain ? ` in ${domain}` : ""}`;
+  };
+  const remove = (m: Machine): string => {
+    machines = machines.filter((f) => f.name !== nameOf(m));
+    return `delete ${nameOf(m)}`;
+  };
+  const tryInPlace = (m: Machine): void => {
+    const given = { all: check(false), withoutIt: check(false, m), policy: "PreferInPlace" as const };
+    let decision = decideInPlace(given);
+    if (decision.do === "ask") {
+      log.push(`ask ${nameOf(m)}`);
+      decision = decideInPlace({ ...given, answer: { covered: story.covered ?? true, reasons: [".spec.x"] } });
+    }
+    if (decision.do === "replace") attempt(given.withoutIt, () => remove(m));
+    else if (decision.do === "wait") attempt(decision.preflight, () => "-");
+    else {
+      log.push(`update ${nameOf(m)}`);
+      machines = machines.map((f) => (f.name === nameOf(m) ? { ...f, upToDate: true } : f));
+    }
+  };
+  const eligible = outdated.map(nameOf);
+  const planned = nextStep({ machines: all, outdated, managedEtcd: true, failureDomains, replicas, maxSurge, inPlace, eligible });
+  if (planned.do === "nothing") return undefined;
+  if (planned.do === "init") log.push(create());
+  if (planned.do === "scaleUp") attempt(check(true), create);
+  if (planned.do === "scaleDown") attempt(check(false, planned.machine), () => remove(planned.machine));
+  if (planned.do === "tryInPlace") tryInPlace(planned.machine);
+  return { log, machines };
+}
+
+function play(story: Story): { readonly log: readonly string[]; readonly machines: readonly Fake[] } {
+  let machines = oldMachines(story);
   let next = machines.length + 1;
   const log: string[] = [];
   for (let step = 0; step < 30; step++) {
-    const all = machines.map(asMachine);
-    const current = new Map(machines.map((f, i) => [f.name, all[i] as Machine]));
-    const outdated = machines.filter((f) => !f.upToDate).map((f) => current.get(f.name) as Machine);
-    const check = (scaleUp: boolean, excluding?: Machine): Preflight =>
-      preflight({ kcp, cluster, machines: all, managedEtcd: true, scaleUp, excluding });
-    const domains = story.failureDomains ?? [];
-    const planned = nextStep({
-      machines: all,
-      outdated,
-      managedEtcd: true,
-      failureDomains: domains,
-      replicas: story.replicas,
-      maxSurge: story.maxSurge,
-      inPlace: story.inPlace,
-      eligible: outdated.map(nameOf),
-    });
-    const ready = (): void => {
-      for (const f of machines) f.ready = true;
-    };
-    const create = (): string => {
-      const name = `m${next++}`;
-      const domain = domainForNew(
-        all,
-        all.filter((m) => !outdated.includes(m)),
-        domains,
-      );
-      machines = [...machines, { name, domain, upToDate: true, ready: false, sick: false }];
-      return `create ${name}${domain ? ` in ${domain}` : ""}`;
-    };
-    const remove = (m: Machine): string => {
-      machines = machines.filter((f) => f.name !== nameOf(m));
-      return `delete ${nameOf(m)}`;
-    };
-    const attempt = (passes: Preflight, act: () => string): string => {
-      if (passes.passes) return act();
-      ready();
-      return `wait ${(passes.requeueAfterMs ?? 0) / 1000} s`;
-    };
-    if (planned.do === "nothing") return { log, machines };
-    if (planned.do === "init") log.push(create());
-    if (planned.do === "scaleUp") log.push(attempt(check(true), create));
-    if (planned.do === "scaleDown") log.push(attempt(check(false, planned.machine), () => remove(planned.machine)));
-    if (planned.do === "tryInPlace") {
-      const m = planned.machine;
-      const ask = { all: check(false), withoutIt: check(false, m), policy: "PreferInPlace" as const };
-      let decision = decideInPlace(ask);
-      if (decision.do === "ask") {
-        log.push(`ask ${nameOf(m)}`);
-        decision = decideInPlace({ ...ask, answer: { covered: story.covered ?? true, reasons: [".spec.x"] } });
-      }
-      if (decision.do === "trigger") {
-        log.push(`update ${nameOf(m)}`);
-        for (const f of machines) if (f.name === nameOf(m)) f.upToDate = true;
-      } else if (decision.do === "replace") log.push(attempt(check(false, m), () => remove(m)));
-      else log.push(attempt(decision.do === "wait" ? decision.preflight : ask.all, () => "-"));
-    }
+    const done = stepOf(story, machines, `m${next}`);
+    if (!done) return { log, machines };
+    if (done.machines.some((f) => f.name === `m${next}`)) next++;
+    machines = done.machines;
+    log.push(...done.log);
   }
   return { log: [...log, "did not end"], machines };
 }
@@ -173,7 +175,16 @@ describe("rollouts", () => {
 
 describe("with in-place updates required", () => {
   const machines = [machine("m1"), machine("m2"), machine("m3")];
-  const snapshot = { machines, outdated: machines, managedEtcd: true, failureDomains: [], replicas: 3, maxSurge: 1, inPlace: true, required: true };
+  const snapshot = {
+    machines,
+    outdated: machines,
+    managedEtcd: true,
+    failureDomains: [],
+    replicas: 3,
+    maxSurge: 1,
+    inPlace: true,
+    required: true,
+  };
   it.each([
     ["no surge Machine is made", { eligible: ["m1", "m2", "m3"] }, "tryInPlace"],
     ["a Machine that must not be asked about stays", { eligible: [] }, "blocked"],

@@ -46,7 +46,11 @@ function rolloutStep(s: ControlPlaneSnapshot): NextStep {
   const machine = chooseMachine(s);
   if (!machine) return { do: "nothing", because: "no Machine to change" };
   if (s.required && upToDate < s.replicas && !hasDeleteWish(machine))
-    return { do: "blocked", machine, because: s.inPlace ? "it is not eligible for an update in place" : "the feature gate InPlaceUpdates is off" };
+    return {
+      do: "blocked",
+      machine,
+      because: s.inPlace ? "it is not eligible for an update in place" : "the feature gate InPlaceUpdates is off",
+    };
   const why = upToDate >= s.replicas ? "enough Machines are up to date" : "it is not up to date";
   return { do: "scaleDown", machine, because: `${count} Machines, ${limit} allowed during the rollout; ${why}` };
 }

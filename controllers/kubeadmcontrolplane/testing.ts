@@ -1,5 +1,6 @@
 // Fixtures of this folder's tests: a control plane, its Cluster, healthy Machines, and parts to change.
 import type { Cluster } from "../../api/cluster.ts";
+import type { KubeadmConfig } from "../../api/kubeadmconfig.ts";
 import type { KubeadmControlPlane, KubeadmControlPlaneSpec } from "../../api/kubeadmcontrolplane.ts";
 import type { Machine } from "../../api/machine.ts";
 import type { Condition } from "../../api/meta/object.ts";
@@ -99,4 +100,11 @@ export const member = (name: string, more: Partial<EtcdMember> = {}): EtcdMember
   peerUrls: [],
   clientUrls: [],
   ...more,
+});
+
+export const kubeadmConfig = (spec: KubeadmConfig["spec"]): KubeadmConfig => ({
+  apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
+  kind: "KubeadmConfig",
+  metadata: { name: "m1", namespace: "ns" },
+  spec,
 });
