@@ -16,6 +16,7 @@ describe("schemas of CRDs", () => {
     ["no type of a field", spec({ properties: { a: { type: "string" } } }), [`${P}.type Required`]],
     ["an unknown type", spec({ type: "text" }), [`${P}.type NotSupported`]],
     ["a list without items", spec({ type: "array" }), [`${P}.items Required`]],
+    ["a text as additionalProperties", spec({ type: "object", additionalProperties: "x" }), [`${P}.additionalProperties TypeInvalid`]],
     [
       "properties beside additionalProperties",
       spec({ type: "object", properties: { a: { type: "string" } }, additionalProperties: { type: "string" } }),

@@ -4,7 +4,8 @@
 import type { JsonSchema } from "../api/meta/schema.ts";
 import { defaultErrors } from "./crd-defaults.ts";
 import { ruleErrors, ruleTextErrors } from "./crd-rules.ts";
-import { child, type FieldError, forbidden, indexed, invalid, keyed, notSupported, required } from "./field.ts";
+import { isRecord } from "./equal.ts";
+import { child, type FieldError, forbidden, indexed, invalid, keyed, notSupported, required, typeInvalid } from "./field.ts";
 import { compilePattern } from "./re2.ts";
 import { structuralErrors } from "./structural.ts";
 
@@ -114,6 +115,7 @@ function additionalErrors(schema: JsonSchema, path: string, errors: FieldError[]
   const extra = schema.additionalProperties;
   const field = child(path, "additionalProperties");
   if (extra === undefined) return;
+  if (typeof extra !== "boolean" && !isRecord(extra)) errors.push(typeInvalid(field, extra, "must be a boolean or a schema"));
   if (Object.keys(schema.properties ?? {}).length > 0 && extra !== true)
     errors.push(forbidden(field, "additionalProperties and properties are mutual exclusive"));
 }
