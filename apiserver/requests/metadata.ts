@@ -12,23 +12,25 @@ const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 const FINALIZER_NAMES_WITHOUT_PREFIX: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 
 type FieldType = "string" | "number" | "map" | "strings" | "owners" | "managed";
-const METADATA_FIELDS: Readonly<Record<string, FieldType>> = {
-  name: "string",
-  generateName: "string",
-  namespace: "string",
-  selfLink: "string",
-  uid: "string",
-  resourceVersion: "string",
-  generation: "number",
-  creationTimestamp: "string",
-  deletionTimestamp: "string",
-  deletionGracePeriodSeconds: "number",
-  labels: "map",
-  annotations: "map",
-  ownerReferences: "owners",
-  finalizers: "strings",
-  managedFields: "managed",
-};
+const METADATA_FIELDS: ReadonlyMap<string, FieldType> = new Map(
+  Object.entries({
+    name: "string",
+    generateName: "string",
+    namespace: "string",
+    selfLink: "string",
+    uid: "string",
+    resourceVersion: "string",
+    generation: "number",
+    creationTimestamp: "string",
+    deletionTimestamp: "string",
+    deletionGracePeriodSeconds: "number",
+    labels: "map",
+    annotations: "map",
+    ownerReferences: "owners",
+    finalizers: "strings",
+    managedFields: "managed",
+  } as const),
+);
 const OWNER_FIELDS: Readonly<Record<string, string>> = {
   apiVersion: "string",
   kind: "string",
@@ -53,9 +55,16 @@ function stringMap(value: unknown, path: string): Readonly<Record<string, string
   return Object.fromEntries(entries.map(([key, item]) => [key, (item as string | null) ?? ""]));
 }
 
+function isWholeOwner(item: unknown): item is OwnerReference {
+  if (!isRecord(item)) return false;
+  for (const key in item) if (!Object.hasOwn(OWNER_FIELDS, key) || typeof item[key] !== OWNER_FIELDS[key]) return false;
+  return item.apiVersion !== undefined && item.kind !== undefined && item.name !== undefined && item.uid !== undefined;
+}
+
 function owners(value: unknown, path: string, onUnknown: (path: string) => void): readonly OwnerReference[] | undefined {
   if (!Array.isArray(value)) throw wrongType(path, value, "[]v1.OwnerReference");
   if (value.length === 0) return undefined;
+  if (value.every(isWholeOwner)) return value;
   return value.map((item: unknown, i) => {
     if (!isRecord(item)) throw wrongType(`${path}[${i}]`, item, "v1.OwnerReference");
     const owner: Record<string, unknown> = { apiVersion: "", kind: "", name: "", uid: "" };
@@ -91,6 +100,45 @@ function coerceField(type: FieldType, value: unknown, path: string, onUnknown: (
   }
 }
 
+/** Most metadata comes as the typed form would have it: told without building anything. */
+function isCoerced(metadata: Readonly<Record<string, unknown>>): boolean {
+  for (const key in metadata) {
+    const value = metadata[key];
+    switch (METADATA_FIELDS.get(key)) {
+      case "string":
+        if (typeof value !== "string" || value === "") return false;
+        break;
+      case "number":
+        if (typeof value !== "number" || value === 0 || !Number.isInteger(value)) return false;
+        break;
+      case "map":
+        if (!isRecord(value) || !hasTextsOnly(value)) return false;
+        break;
+      case "strings":
+        if (!Array.isArray(value) || value.length === 0 || value.some((item) => typeof item !== "string")) return false;
+        break;
+      case "owners":
+        if (!Array.isArray(value) || value.length === 0 || !value.every(isWholeOwner)) return false;
+        break;
+      case "managed":
+        if (!Array.isArray(value)) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+function hasTextsOnly(map: Readonly<Record<string, unknown>>): boolean {
+  let some = false;
+  for (const key in map) {
+    if (typeof map[key] !== "string") return false;
+    some = true;
+  }
+  return some;
+}
+
 /**
  * Metadata as the typed ObjectMeta would carry it: unknown fields told and dropped, empty ones dropped.
  * @returns the same object when nothing changes   Throws BadRequest on a wrong type.
@@ -98,10 +146,11 @@ function coerceField(type: FieldType, value: unknown, path: string, onUnknown: (
 export function coerceMetadata(object: ApiObject, onUnknown: (path: string) => void): ApiObject {
   const metadata: unknown = object.metadata ?? {};
   if (!isRecord(metadata)) throw wrongType("metadata", metadata, "v1.ObjectMeta");
+  if (object.metadata !== undefined && isCoerced(metadata)) return object;
   const coerced: Record<string, unknown> = {};
   let changed = object.metadata === undefined;
   for (const [key, value] of Object.entries(metadata)) {
-    const type = Object.hasOwn(METADATA_FIELDS, key) ? METADATA_FIELDS[key] : undefined;
+    const type = METADATA_FIELDS.get(key);
     const kept =
       type === undefined || value === null || value === undefined ? undefined : coerceField(type, value, `metadata.${key}`, onUnknown);
     if (type === undefined) onUnknown(`metadata.${key}`);
@@ -112,7 +161,7 @@ export function coerceMetadata(object: ApiObject, onUnknown: (path: string) => v
     delete coerced.generation;
     changed = true;
   }
-  return changed ? { ...object, metadata: coerced } : object;
+  return changed ? ({ ...object, metadata: coerced } as ApiObject) : object;
 }
 
 function labelCauses(labels: Readonly<Record<string, string>> | undefined): readonly StatusCause[] {

@@ -34,19 +34,21 @@ const elsewhere = (path: string): Route => ({
 // Below namespaces/NAME these are not resources of the namespace but subresources of the namespace object.
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
+/** @returns undefined for a part that cannot be decoded */
 function splitPath(path: string): readonly string[] | undefined {
-  const parts: string[] = path.split("/");
+  const parts = path.split("/");
   parts.shift();
   if (!path.includes("%")) return parts;
-  const encoded = parts.splice(0);
-  for (const raw of encoded) {
-    try {
-      parts.push(decodeURIComponent(raw));
-    } catch {
-      return undefined;
-    }
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return undefined;
   }
-  return parts;
+}
+
+function areNames(parts: readonly string[], encoded: boolean): boolean {
+  for (const part of parts) if (part === "" || (encoded && part.includes("/"))) return false;
+  return true;
 }
 
 type Parts = Pick<Route, "namespace" | "resource" | "name" | "subresource" | "rest" | "watch">;
@@ -67,8 +69,9 @@ export function parsePath(wirePath: string): Route | undefined {
   const trimmed = wirePath.length > 1 && wirePath.endsWith("/") ? wirePath.slice(0, -1) : wirePath;
   if (trimmed === "" || trimmed === "/") return elsewhere("/");
   const parts = splitPath(trimmed);
-  if (!parts || parts.some((part) => part === "" || part.includes("/"))) return undefined;
-  const path = `/${parts.join("/")}`;
+  const encoded = trimmed.includes("%");
+  if (!parts || !areNames(parts, encoded)) return undefined;
+  const path = encoded ? `/${parts.join("/")}` : trimmed;
   if (parts[0] === "api" && parts.length >= 3) {
     return { path, isResource: true, group: "", version: parts[1] as string, ...resourceParts(parts.slice(2)) };
   }
