@@ -100,32 +100,20 @@ function coerceField(type: FieldType, value: unknown, path: string, onUnknown: (
   }
 }
 
+const IS_COERCED: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === "string" && value !== "",
+  number: (value) => Number.isInteger(value) && value !== 0,
+  map: (value) => isRecord(value) && hasTextsOnly(value),
+  strings: (value) => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"),
+  owners: (value) => Array.isArray(value) && value.length > 0 && value.every(isWholeOwner),
+  managed: (value) => Array.isArray(value),
+};
+
 /** Most metadata comes as the typed form would have it: told without building anything. */
 function isCoerced(metadata: Readonly<Record<string, unknown>>): boolean {
   for (const key in metadata) {
-    const value = metadata[key];
-    switch (METADATA_FIELDS.get(key)) {
-      case "string":
-        if (typeof value !== "string" || value === "") return false;
-        break;
-      case "number":
-        if (typeof value !== "number" || value === 0 || !Number.isInteger(value)) return false;
-        break;
-      case "map":
-        if (!isRecord(value) || !hasTextsOnly(value)) return false;
-        break;
-      case "strings":
-        if (!Array.isArray(value) || value.length === 0 || value.some((item) => typeof item !== "string")) return false;
-        break;
-      case "owners":
-        if (!Array.isArray(value) || value.length === 0 || !value.every(isWholeOwner)) return false;
-        break;
-      case "managed":
-        if (!Array.isArray(value)) return false;
-        break;
-      default:
-        return false;
-    }
+    const type = METADATA_FIELDS.get(key);
+    if (type === undefined || !IS_COERCED[type](metadata[key])) return false;
   }
   return true;
 }
