@@ -11,6 +11,8 @@ const sick = (more: MachineParts = {}): MachineParts => ({ ...more, conditions: 
 const data = (minutesAgo: number, retryCount: number): string =>
   JSON.stringify({ machine: "m0", timestamp: new Date(nowMs - minutesAgo * 60_000).toISOString(), retryCount });
 
+const updating = { annotations: { "in-place-updates.internal.cluster.x-k8s.io/update-in-progress": "" } };
+
 interface Change {
   readonly members?: readonly string[];
   readonly initialized?: boolean;
@@ -72,6 +74,8 @@ describe("remediation", () => {
     ["the last Machine of a control plane that never came up", { m1: sick() }, { initialized: false }, "delete m1 retry 0"],
     ["a healthy one is still starting", { m1: sick(), m2: {}, m3: { node: false } }, {}, "RemediationDeferred m1"],
     ["another one is deleting", { m1: sick(), m2: {}, m3: { deleting: true } }, {}, "RemediationDeferred m1"],
+    ["another one is updated in place", { m1: sick(), m2: updating, m3: {} }, {}, "RemediationDeferred m1"],
+    ["one is sick while it is updated in place", { m1: sick(), m2: sick(updating), m3: {}, m4: {}, m5: {} }, {}, "delete m2 retry 0"],
     ["members are not known", { m1: sick(), m2: {}, m3: {} }, { members: [] }, "RemediationDeferred m1"],
     ["external etcd has no members to know", { m1: sick(), m2: {}, m3: {} }, { external: true }, "delete m1 retry 0"],
     ["another member is sick too", { m1: sick(), m2: { conditions: { EtcdMemberHealthy: "False" } }, m3: {} }, {}, "CannotBeRemediated m1"],

@@ -18,6 +18,7 @@ import {
   nameOf,
   nodeNameOf,
 } from "./machines.ts";
+import { isUpdatingInPlace } from "../inplace/marks.ts";
 import { pendingTopologyVersion } from "./preflight.ts";
 import { componentsStay, etcdStays } from "./targets.ts";
 
@@ -97,7 +98,9 @@ const markMs = (data: RemediationData | undefined): number => {
 
 function stepFor(input: RemediationInput, replacementIsDue: boolean): RemediationStep {
   const todo = input.machines.filter((m) => isFalseOn(m, "HealthCheckSucceeded") && isFalseOn(m, "OwnerRemediated"));
-  const machine = [...todo].sort((a, b) => bySickness(a, b, input.managedEtcd))[0];
+  // One that is being updated goes first: as long as it is there, no other may go.
+  const updating = todo.filter(isUpdatingInPlace);
+  const machine = [...(updating.length > 0 ? updating : todo)].sort((a, b) => bySickness(a, b, input.managedEtcd))[0];
   if (!machine || isDeleting(machine) || replacementIsDue) return { do: "nothing" };
   const series = retrySeries(machine, input.kcp, input.nowMs);
   const refusal = refusalFor(machine, series, input);
@@ -176,6 +179,8 @@ function unsafe(machine: Machine, input: RemediationInput): Refusal | undefined 
   if (starting) return defer(`waiting for the Node of Machine ${nameOf(starting)}`);
   const deleting = machines.find(isDeleting);
   if (deleting) return defer(`waiting for Machine ${nameOf(deleting)} to be deleted`);
+  const updating = machines.find((m) => m !== machine && isUpdatingInPlace(m));
+  if (updating) return defer(`waiting for the in-place update of Machine ${nameOf(updating)}`);
   if (managedEtcd && (members === undefined || members.length === 0)) return defer("the members of etcd are not known");
   const components = componentsStay({ machines, managedEtcd, without: machine });
   if (!components.safe) return cannot(`not safe: ${components.because}`);

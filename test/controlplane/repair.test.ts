@@ -1,5 +1,6 @@
 // Machines that are sick, strays in etcd, Machines that others made, the end of a control plane. Real controllers, virtual time.
 import { describe, expect, it, jest } from "@jest/globals";
+import { secretResource } from "../../api/core/index.ts";
 import { kubeadmControlPlaneResource } from "../../api/kubeadmcontrolplane.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
 import { keyOf } from "../../api/meta/resource.ts";
@@ -119,6 +120,39 @@ describe("numbers", () => {
     await cp.settle();
     expect(members(cp)).toEqual((await cp.machines()).map((m) => m.metadata.name ?? "").sort());
     expect(cp.lines(/delete +machines\/cp-/, from)).toHaveLength(2);
+    cp.virtual.stop();
+  });
+});
+
+describe("certificates", () => {
+  it("one that is lost is told, and never made again", async () => {
+    const cp = await startControlPlane();
+    await cp.settle();
+    const key = { namespace: NAMESPACE, name: "demo-sa" };
+    await cp.client.delete(secretResource, key);
+    await cp.virtual.pass(60_000);
+    expect(await cp.condition("CertificatesAvailable")).toMatch(/^False\/NotAvailable: Missing certificates: sa\./);
+    expect(await cp.condition("Available")).toMatch(/^False\/NotAvailable: .*certificates are not available/);
+    await expect(cp.client.get(secretResource, key)).rejects.toThrow("not found");
+    await cp.change({ spec: { replicas: 5 } });
+    await cp.virtual.pass(60_000);
+    expect(await cp.machines()).toHaveLength(3);
+    expect(await cp.condition("ScalingUp")).toContain("waiting for the certificates of the cluster to be available");
+    cp.virtual.stop();
+  });
+});
+
+describe("machines that nobody controls", () => {
+  it("are taken over as they are", async () => {
+    const cp = await startControlPlane();
+    await cp.settle();
+    const [lost] = await cp.machines();
+    if (!lost) throw new Error("there is a machine");
+    await cp.client.patch(machineResource, keyOf(lost), { type: "merge", body: { metadata: { ownerReferences: null } } });
+    await cp.virtual.pass(30_000);
+    await cp.settle();
+    const now = (await cp.machines()).find((m) => m.metadata.uid === lost.metadata.uid);
+    expect(now?.metadata.ownerReferences?.map((o) => [o.kind, o.controller])).toEqual([["KubeadmControlPlane", true]]);
     cp.virtual.stop();
   });
 });
