@@ -41,13 +41,18 @@ function decoded(patch: HookPatch | undefined, who: string): unknown {
   let document: unknown;
   try {
     const json = decodeBase64(text).trim();
-    if (json === "") return undefined;
+    if (json === "" && patch.patchType === "JSONMergePatch") return undefined;
     document = JSON.parse(json);
   } catch (e) {
     throw invalid(who, `the patch must be base64 of JSON text: ${textOf(e)}`);
   }
-  const empty = Array.isArray(document) ? document.length === 0 : isMap(document) && Object.keys(document).length === 0;
-  return empty ? undefined : document;
+  // A document of the other form is a mistake, also when it is empty: taken for "no change" it would read as "cannot", and replace machines.
+  if (patch.patchType === "JSONPatch") {
+    if (!Array.isArray(document)) throw invalid(who, "a JSONPatch must be a list of operations");
+    return document.length === 0 ? undefined : document;
+  }
+  if (!isMap(document)) throw invalid(who, "a JSONMergePatch must be an object");
+  return Object.keys(document).length === 0 ? undefined : document;
 }
 
 export function valueAt(object: unknown, path: FieldPath): unknown {
