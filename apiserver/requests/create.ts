@@ -7,8 +7,8 @@ import { type ApiObject, deepFreeze, without, withMetadata } from "../object.ts"
 import type { StoreConflict } from "../store/store.ts";
 import { mutate, validate } from "./admit.ts";
 import { bodyObject } from "./bodies.ts";
-import { type Call, strategyContext } from "./call.ts";
-import { metadataCauses } from "./metadata.ts";
+import { type Call, strategyContext, warn } from "./call.ts";
+import { finalizerWarnings, metadataCauses } from "./metadata.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { dedupOwners } from "./owners.ts";
 import { answerObject } from "./respond.ts";
@@ -75,6 +75,7 @@ async function createNamed(call: Call, named: ApiObject, { options, verb, option
   const mutated = dedupOwners(call, await mutate(call, admission, named));
   const object = prepare(call, mutated, verb);
   check(call, object, verb);
+  if (type.custom) for (const text of finalizerWarnings(object)) warn(call, text);
   await validate(call, admission, object);
   if ((object.metadata.resourceVersion ?? "") !== "") throw plainError("resourceVersion should not be set on objects to be created");
   const existing = find(core, type, object.metadata.namespace ?? "", name);

@@ -236,6 +236,18 @@ function finalizerCauses(finalizers: readonly string[] | undefined, custom: bool
   return causes;
 }
 
+/** Finalizers of custom resources may have any name; new ones that could clash are warned of. */
+export function finalizerWarnings(object: ApiObject, old?: ApiObject): readonly string[] {
+  const added = (object.metadata.finalizers ?? []).filter((finalizer) => !(old?.metadata.finalizers ?? []).includes(finalizer));
+  return [...new Set(added)]
+    .filter((finalizer) => !finalizer.includes("/") && !FINALIZER_NAMES_WITHOUT_PREFIX.has(finalizer))
+    .sort()
+    .map(
+      (finalizer) =>
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+    );
+}
+
 /** What a create must hold. */
 export function metadataCauses(type: ResourceType, object: ApiObject): readonly StatusCause[] {
   const { metadata } = object;

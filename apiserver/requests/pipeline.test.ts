@@ -200,6 +200,13 @@ describe("writes", () => {
     expect(second.object.reason).toBe("AlreadyExists"); // no other name can come from this chance
   });
 
+  it("warn of new finalizers that could clash", async () => {
+    const { server } = newServer();
+    const created = await send(server, "POST", ROOT, { body: widget("a", {}, { finalizers: ["plain", "example.com/f", "orphan"] }) });
+    expect(created.headers.warning).toMatch(/^299 - "metadata.finalizers: \\"plain\\": prefer a domain-qualified [^\n]*"$/);
+    expect((await send(server, "PATCH", `${ROOT}/a`, patch({ spec: { size: 1 } }))).headers.warning).toBeUndefined();
+  });
+
   it("refuse what the schema refuses, with every field", async () => {
     const { server } = newServer();
     const bad = await send(server, "POST", ROOT, { body: widget("Bad_Name", { size: -1 }, { labels: { "bad key": "x" } }) });

@@ -6,8 +6,8 @@ import { conflict, invalid, notFound, plainError } from "../errors.ts";
 import { type ApiObject, deepFreeze, sameJson, withMetadata } from "../object.ts";
 import type { ResourceType, StrategyContext } from "../registry.ts";
 import { mutate, validate } from "./admit.ts";
-import { type Call, namespaceOf, strategyContext } from "./call.ts";
-import { metadataCauses, metadataUpdateCauses, sameCheckedMetadata } from "./metadata.ts";
+import { type Call, namespaceOf, strategyContext, warn } from "./call.ts";
+import { finalizerWarnings, metadataCauses, metadataUpdateCauses, sameCheckedMetadata } from "./metadata.ts";
 import { dedupOwners } from "./owners.ts";
 import { type Found, find, remove, save } from "./storage.ts";
 
@@ -170,6 +170,7 @@ async function attemptUpdate(call: Call, update: Update, found: Found): Promise<
   checkPrecondition(call, update, mutated, live);
   const object = deepFreeze(prepare(call, update, mutated, live));
   check(call, update, object, live);
+  if (type.custom) for (const text of finalizerWarnings(object, live)) warn(call, text);
   await validate(call, admission, object, live);
   if (isLastUpdate(type, object, live, strategyContext(call, update.verb))) {
     if (!dryRun) remove(core, type, found);
