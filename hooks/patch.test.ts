@@ -50,6 +50,7 @@ describe("a patch in an answer", () => {
     ["base64 of JSON text", patchOf("JSONPatch", "%%%")],
     ["base64 of JSON text", patchOf("JSONPatch", encodeBase64("not json"))],
     ["must be a list of operations", patchOf("JSONPatch", { spec: 1 })],
+    ["must be a list of operations", patchOf("JSONPatch", {})],
     ["must be an object", patchOf("JSONMergePatch", [1])],
   ])("refused: %s", (message, patch) => {
     expect(() => apply(patch)).toThrow(message);
