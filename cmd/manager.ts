@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { defaultFeatureGates } from "../api/feature-gates.ts";
-import { isNotFound } from "../api/meta/status.ts";
 import { createMemoryStore } from "../apiserver/store/memory.ts";
 import { openFileStore } from "../apiserver/real/file-store.ts";
 import { createControllers } from "../controllers/all.ts";
@@ -32,6 +31,7 @@ import type { Io } from "./io.ts";
 import { CONTROLLER_FLAGS, type ControllerSettings, controllerSettings, gateHelp, SIMULATED_CONTROLLERS } from "./controller-flags.ts";
 import { FlagError, type Flags, flagHelp, type FlagTable, readFlags } from "./flags.ts";
 import { Opened, untilStopped } from "./stopping.ts";
+import { clientReader } from "./webhook-reader.ts";
 
 const FLAGS: FlagTable = {
   kubeconfig: {
@@ -199,7 +199,8 @@ async function openWebhooks(client: Client, flags: Flags, { gates, log }: Contro
     port,
     certDir,
     gate: gates.enabled,
-    read: ({ resource, key }) => client.get(resource, key).catch((e: unknown) => (isNotFound(e) ? undefined : Promise.reject(e))),
+    clock: systemClock,
+    reader: clientReader(client),
   });
   opened.add("webhooks", () => server.close());
   log.info("webhooks answer", { port: server.port });

@@ -1,15 +1,13 @@
-// Checks that several kinds share: metadata of templates, versions, numbers or percents, selectors, taints, naming.
+// Checks that several kinds share: metadata of templates, numbers or percents, selectors, taints, naming.
 // Here: pure functions from a value and its path to errors. Source: spec/api/common.md sections 4, 6, 7.
 import { NameTemplateInvalid, renderNameTemplate } from "../api/naming.ts";
 import { machineSetPreflightChecks, machineSetSkipPreflightChecksAnnotation } from "../api/names.ts";
 import { type FieldError, forbidden, invalid, tooLong } from "../schema/field.ts";
 import { dns1123Subdomain, labelValue, qualifiedName } from "../schema/names.ts";
-import { at, listAt, mapAt, textAt } from "./draft.ts";
+import { at, isZero, listAt, mapAt, textAt } from "./draft.ts";
 import type { WebhookContext } from "./rule-set.ts";
 
 const ANNOTATION_BYTES_MAX = 262_144;
-const SEMVER =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
 export function metadataErrors(metadata: unknown, path: string): readonly FieldError[] {
   const labels = Object.entries(mapAt(metadata, "labels")).flatMap(([key, value]) => [
@@ -23,29 +21,6 @@ export function metadataErrors(metadata: unknown, path: string): readonly FieldE
   const bytes = entries.reduce((sum, [key, value]) => sum + new TextEncoder().encode(key + value).length, 0);
   return [...labels, ...annotations, ...(bytes > ANNOTATION_BYTES_MAX ? [tooLong(`${path}.annotations`, ANNOTATION_BYTES_MAX)] : [])];
 }
-
-/** Strict: a leading `v`, then semver 2 with three numbers; each fault is an error of its own. */
-export function versionErrors(version: string | undefined, path: string): readonly FieldError[] {
-  if (version === undefined || version === "") return [];
-  const errors: FieldError[] = [];
-  if (!version.startsWith("v")) errors.push(invalid(path, version, "must begin with v, as in v1.35.0"));
-  if (!SEMVER.test(version.replace(/^v/, ""))) errors.push(invalid(path, version, "must be a semantic version such as v1.35.0"));
-  return errors;
-}
-
-export interface PlainVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly patch: number;
-}
-
-/** Tolerant: blanks and leading zeros are fine, minor and patch may be missing. */
-export function tolerantVersion(text: string): PlainVersion | undefined {
-  const match = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.exec(text.trim());
-  return match ? { major: Number(match[1]), minor: Number(match[2] ?? 0), patch: Number(match[3] ?? 0) } : undefined;
-}
-
-export const comparePlain = (a: PlainVersion, b: PlainVersion): number => a.major - b.major || a.minor - b.minor || a.patch - b.patch;
 
 /** An integer, or digits with an optional sign and a percent sign. */
 export function intOrPercentErrors(value: unknown, path: string): readonly FieldError[] {
@@ -74,6 +49,22 @@ export function rollingUpdateErrors(strategy: unknown, path: string): readonly F
       : [];
   return [...numbers, ...stuck];
 }
+
+/** @param healthCheck as in topologies and classes; rules of its numbers */
+export function healthCheckErrors(healthCheck: unknown, path: string): readonly FieldError[] {
+  return [
+    ...startupTimeoutErrors(at(healthCheck, "checks"), `${path}.checks`),
+    ...intOrPercentErrors(
+      at(healthCheck, "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"),
+      `${path}.remediation.triggerIf.unhealthyLessThanOrEqualTo`,
+    ),
+    ...intOrPercentErrors(at(healthCheck, "remediation", "maxInFlight"), `${path}.remediation.maxInFlight`),
+  ];
+}
+
+/** `enabled` alone defines nothing. */
+export const isHealthCheckDefined = (healthCheck: unknown): boolean =>
+  !isZero(at(healthCheck, "checks")) || !isZero(at(healthCheck, "remediation"));
 
 const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"];
 

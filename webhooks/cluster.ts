@@ -1,29 +1,42 @@
-// Cluster: defaults and validation that need no ClusterClass. Source: spec/api/cluster.md sections 4, 5.
+// Cluster: defaults and validation. Not here: validation of the topology (cluster-topology.ts), values of variables (cluster-variables.ts).
+// Source: spec/api/cluster.md sections 4, 5.
 import { clusterKind } from "../api/cluster.ts";
-import { clusterTopologyUpgradeConcurrencyAnnotation } from "../api/names.ts";
 import { type FieldError, forbidden, invalid, required } from "../schema/field.ts";
 import { labelValue } from "../schema/names.ts";
+import { isDefined } from "./checks.ts";
 import {
-  intOrPercentErrors,
-  isDefined,
-  metadataErrors,
-  rollingUpdateErrors,
-  startupTimeoutErrors,
-  taintErrors,
-  versionErrors,
-} from "./checks.ts";
-import { annotation, at, isZero, listAt, plain, textAt, withAt } from "./draft.ts";
-import { type Draft, type RuleSet, Undefaultable, type WebhookContext } from "./rule-set.ts";
+  classNameOf,
+  classRead,
+  classText,
+  hasTopology,
+  isReconciled,
+  oldClassRead,
+  topologyErrors,
+  topologyWarnings,
+} from "./cluster-topology.ts";
+import { defaultVariables, isVariableErrors } from "./cluster-variables.ts";
+import { topologyVersion, versionReads } from "./cluster-version.ts";
+import { at, listAt, withAt } from "./draft.ts";
+import { type Draft, type Phase, type Read, type RuleSet, Undefaultable, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
 
-const TOPOLOGY = ["spec", "topology"];
-const T = "spec.topology";
+function reads({ object, old }: WebhookRequest, phase: Phase): readonly Read[] {
+  if (classNameOf(object) === "") return [];
+  const ofClass = [classRead(object)];
+  if (phase === "defaults" || !old) return ofClass;
+  const isRebased = classNameOf(old) !== "" && classText(old) !== classText(object);
+  return [...ofClass, ...(isRebased ? [oldClassRead(old)] : []), ...versionReads(object, old)];
+}
 
-function defaults(object: Draft): Draft {
-  if (isZero(at(object, ...TOPOLOGY))) return object;
-  if ((textAt(object, ...TOPOLOGY, "classRef", "name") ?? "") === "")
-    throw new Undefaultable([required(`${T}.classRef.name`, "name a ClusterClass")]);
-  const version = textAt(object, ...TOPOLOGY, "version") ?? "";
-  return version.startsWith("v") ? object : withAt(object, [...TOPOLOGY, "version"], `v${version}`);
+function defaults(object: Draft, context: WebhookContext): Draft {
+  if (!hasTopology(object)) return object;
+  const version = topologyVersion(object);
+  const next = version.startsWith("v") ? object : withAt(object, ["spec", "topology", "version"], `v${version}`);
+  if (classNameOf(next) === "") throw new Undefaultable([required("spec.topology.classRef.name", "name a ClusterClass")]);
+  const clusterClass = context.found(classRead(next));
+  if (!isReconciled(clusterClass)) return next;
+  const result = defaultVariables(next, context.old, clusterClass);
+  if (isVariableErrors(result)) throw new Undefaultable(result);
+  return result;
 }
 
 const CIDR4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/;
@@ -48,43 +61,6 @@ const cidrErrors = (object: Draft): readonly FieldError[] =>
     ),
   );
 
-function healthCheckErrors(healthCheck: unknown, path: string): readonly FieldError[] {
-  return [
-    ...startupTimeoutErrors(at(healthCheck, "checks"), `${path}.checks`),
-    ...intOrPercentErrors(
-      at(healthCheck, "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"),
-      `${path}.remediation.triggerIf.unhealthyLessThanOrEqualTo`,
-    ),
-    ...intOrPercentErrors(at(healthCheck, "remediation", "maxInFlight"), `${path}.remediation.maxInFlight`),
-  ];
-}
-
-function topologyErrors(object: Draft, context: WebhookContext): readonly FieldError[] {
-  const topology = at(object, ...TOPOLOGY);
-  if (isZero(topology)) return [];
-  if (!context.gate("ClusterTopology")) return [forbidden(T, "needs the feature gate ClusterTopology")];
-  if ((textAt(topology, "classRef", "name") ?? "") === "") return [required(`${T}.class`, "name a ClusterClass")];
-  const concurrency = annotation(object, clusterTopologyUpgradeConcurrencyAnnotation);
-  const pools = ["machineDeployments", "machinePools"].flatMap((field) =>
-    listAt(topology, "workers", field).map((pool) => ({ pool, field, path: `${T}.workers.${field}[${textAt(pool, "name") ?? ""}]` })),
-  );
-  return [
-    ...versionErrors(textAt(topology, "version"), `${T}.version`),
-    ...metadataErrors(at(topology, "controlPlane", "metadata"), `${T}.controlPlane.metadata`),
-    ...taintErrors(at(topology, "controlPlane", "taints"), `${T}.controlPlane.taints`, context),
-    ...healthCheckErrors(at(topology, "controlPlane", "healthCheck"), `${T}.controlPlane.healthCheck`),
-    ...pools.flatMap(({ pool, field, path }) => [
-      ...metadataErrors(at(pool, "metadata"), `${path}.metadata`),
-      ...taintErrors(at(pool, "taints"), `${path}.taints`, context),
-      ...(field === "machineDeployments" ? rollingUpdateErrors(at(pool, "rollout", "strategy"), `${path}.rollout.strategy`) : []),
-      ...healthCheckErrors(at(pool, "healthCheck"), `${path}.healthCheck`),
-    ]),
-    ...(concurrency !== undefined && !/^\+?0*[1-9]\d*$/.test(concurrency)
-      ? [invalid(`metadata.annotations.${clusterTopologyUpgradeConcurrencyAnnotation}`, concurrency, "must be a whole number of 1 or more")]
-      : []),
-  ];
-}
-
 function lostReference(object: Draft, old: Draft | undefined, field: string): readonly FieldError[] {
   const lost = isDefined(at(old, "spec", field)) && !isDefined(at(object, "spec", field));
   return lost ? [forbidden(`spec.${field}`, "cannot be removed")] : [];
@@ -94,9 +70,7 @@ function validate(object: Draft, context: WebhookContext): readonly FieldError[]
   const name = object.metadata.name ?? "";
   const { old } = context;
   const nothing =
-    !isDefined(at(object, "spec", "controlPlaneRef")) &&
-    !isDefined(at(object, "spec", "infrastructureRef")) &&
-    isZero(at(object, ...TOPOLOGY));
+    !isDefined(at(object, "spec", "controlPlaneRef")) && !isDefined(at(object, "spec", "infrastructureRef")) && !hasTopology(object);
   return [
     ...labelValue(name).map((problem) => invalid("metadata.name", name, `becomes a label value, and ${problem}`)),
     ...lostReference(object, old, "infrastructureRef"),
@@ -104,10 +78,15 @@ function validate(object: Draft, context: WebhookContext): readonly FieldError[]
     ...lostReference(object, old, "controlPlaneRef"),
     ...cidrErrors(object),
     ...topologyErrors(object, context),
-    ...(plain(at(old, ...TOPOLOGY)) && !isZero(at(old, ...TOPOLOGY)) && isZero(at(object, ...TOPOLOGY))
-      ? [forbidden(T, "cannot be removed")]
-      : []),
+    ...(hasTopology(old) && !hasTopology(object) ? [forbidden("spec.topology", "cannot be removed")] : []),
   ];
 }
 
-export const clusterRules: RuleSet = { kind: clusterKind, operations: ["create", "update"], defaults, validate };
+export const clusterRules: RuleSet = {
+  kind: clusterKind,
+  operations: ["create", "update"],
+  reads,
+  defaults,
+  validate,
+  warnings: topologyWarnings,
+};

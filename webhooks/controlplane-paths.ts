@@ -1,4 +1,5 @@
 // Which fields of a KubeadmControlPlane may change. Here: the table and the walk. Source: spec/api/kubeadmcontrolplane.md section 4, U1.
+import { sameValue } from "../schema/equal.ts";
 import { type Plain, plain } from "./draft.ts";
 
 type Allowance = "alone" | "below" | "both";
@@ -25,12 +26,6 @@ const ALLOWED: readonly (readonly [path: string, allowance: Allowance])[] = [
 const isAllowed = (path: string): boolean =>
   ALLOWED.some(([allowed, how]) => (how !== "below" && path === allowed) || (how !== "alone" && path.startsWith(`${allowed}.`)));
 
-const same = (a: unknown, b: unknown): boolean => {
-  const [x, y] = [plain(a), plain(b)];
-  if (x && y) return [...new Set([...Object.keys(x), ...Object.keys(y)])].every((key) => same(x[key], y[key]));
-  return JSON.stringify(a) === JSON.stringify(b);
-};
-
 /** Leaves of the merge patch old -> new: values that are no maps, and keys that went away. */
 function leaves(before: Plain, after: Plain, prefix: string): readonly string[] {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -40,7 +35,7 @@ function leaves(before: Plain, after: Plain, prefix: string): readonly string[] 
     if (wanted === undefined || wanted === null) return old === undefined || old === null ? [] : [path];
     const inner = plain(wanted);
     if (inner) return leaves(plain(old) ?? {}, inner, path);
-    return same(old, wanted) ? [] : [path];
+    return sameValue(old, wanted) ? [] : [path];
   });
 }
 

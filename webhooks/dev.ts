@@ -2,6 +2,7 @@
 import { devClusterKind, devClusterTemplateKind } from "../api/devcluster.ts";
 import { devMachineKind, devMachineTemplateKind } from "../api/devmachine.ts";
 import { topologyDryRunAnnotation } from "../api/names.ts";
+import { sameValue } from "../schema/equal.ts";
 import { type FieldError, forbidden, invalid } from "../schema/field.ts";
 import { metadataErrors } from "./checks.ts";
 import { annotation, at, listAt, plain, textAt, withAt } from "./draft.ts";
@@ -60,15 +61,9 @@ export const devClusterRules: RuleSet = {
   validate: (o) => domainErrors(o, ["spec"]),
 };
 
-const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, v: unknown) =>
-    plain(v) ? Object.fromEntries(Object.entries(v as object).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
-  ) ?? "";
-
 function immutable(object: Draft, { old, dryRun }: WebhookContext, skipsDryRun: boolean): readonly FieldError[] {
   if (!old || (skipsDryRun && dryRun && annotation(object, topologyDryRunAnnotation) !== undefined)) return [];
-  return same(at(old, ...TEMPLATE_SPEC), at(object, ...TEMPLATE_SPEC))
+  return sameValue(at(old, ...TEMPLATE_SPEC), at(object, ...TEMPLATE_SPEC))
     ? []
     : [invalid(TEMPLATE_SPEC.join("."), "changed", "is immutable: create another template and refer to that one")];
 }

@@ -1,7 +1,8 @@
-// All rule sets. Here: the list and running one over a request; pure. Not here: how requests come in (review.ts; simulator/webhook-plugin.ts).
+// All rule sets. Here: the list and running one over a request; pure. Not here: how requests come in (review.ts; simulator/webhook-functions.ts).
 import type { KubeObject } from "../api/meta/object.ts";
 import type { FieldError } from "../schema/field.ts";
 import { clusterRules } from "./cluster.ts";
+import { clusterClassRules } from "./clusterclass.ts";
 import { decodeFault } from "./decode.ts";
 import { devClusterRules, devClusterTemplateRules, devMachineRules, devMachineTemplateRules } from "./dev.ts";
 import { extensionConfigRules } from "./extensionconfig.ts";
@@ -11,12 +12,13 @@ import { machineRules } from "./machine.ts";
 import { machineDeploymentRules } from "./machinedeployment.ts";
 import { machineHealthCheckRules } from "./machinehealthcheck.ts";
 import { machineSetRules } from "./machineset.ts";
-import { type Draft, Refusal, type RuleSet, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
+import { type Draft, type Findings, Refusal, type RuleSet, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
 
-export type { Read, RuleSet, WebhookContext, WebhookRequest } from "./rule-set.ts";
+export type { Findings, ListRead, ObjectRead, Read, RuleSet, WebhookContext, WebhookRequest } from "./rule-set.ts";
 
 export const ruleSets: readonly RuleSet[] = [
   clusterRules,
+  clusterClassRules,
   machineDeploymentRules,
   machineSetRules,
   machineRules,
@@ -33,10 +35,11 @@ export const ruleSets: readonly RuleSet[] = [
   devMachineTemplateRules,
 ];
 
-export const contextOf = (request: WebhookRequest, found: WebhookContext["found"], gate: WebhookContext["gate"]): WebhookContext => ({
+export const contextOf = (request: WebhookRequest, { found, listed }: Findings, gate: WebhookContext["gate"]): WebhookContext => ({
   verb: request.verb,
   dryRun: request.dryRun,
   found,
+  listed,
   gate,
   ...(request.old ? { old: request.old } : {}),
 });

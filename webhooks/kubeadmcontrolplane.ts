@@ -4,13 +4,15 @@ import { kubeadmControlPlaneKind } from "../api/kubeadmcontrolplane.ts";
 import { kubeadmControlPlaneTemplateKind } from "../api/kubeadmcontrolplanetemplate.ts";
 import { clusterGroup } from "../api/groups.ts";
 import { skipCoreDNSAnnotation } from "../api/names.ts";
+import { sameValue } from "../schema/equal.ts";
 import { type FieldError, forbidden, invalid, required } from "../schema/field.ts";
-import { comparePlain, metadataErrors, namingErrors, taintErrors, tolerantVersion, versionErrors } from "./checks.ts";
+import { metadataErrors, namingErrors, taintErrors } from "./checks.ts";
 import { forbiddenChanges } from "./controlplane-paths.ts";
 import { CORE_DNS_VERSIONS } from "./coredns-versions.ts";
 import { annotation, at, isZero, plain, textAt, withAt } from "./draft.ts";
 import { healthCheckTimeoutErrors, kubeadmConfigSpecErrors, withOldDefaults } from "./kubeadmconfig.ts";
 import { type Draft, Refusal, type RuleSet, type WebhookContext } from "./rule-set.ts";
+import { compareCore, tolerantVersion, versionErrors } from "./versions.ts";
 
 const CA_VALIDITY_DAYS = 3650;
 const IMAGE_TAG = /^[A-Za-z0-9_.-]*$/;
@@ -127,9 +129,9 @@ function coreDnsErrors(before: unknown, after: Draft): readonly FieldError[] {
   if (from === "" || to === "") return [];
   const [old, next] = [tolerantVersion(from.replace("_", "+")), tolerantVersion(to.replace("_", "+"))];
   if (!old || !next) return [invalid(path, to, "must be a version such as v1.12.1")];
-  if (comparePlain(old, next) === 0 || annotation(after, skipCoreDNSAnnotation) !== undefined) return [];
+  if (compareCore(old, next) === 0 || annotation(after, skipCoreDNSAnnotation) !== undefined) return [];
   const known = (v: typeof old): boolean => CORE_DNS_VERSIONS.has(`${v.major}.${v.minor}.${v.patch}`);
-  const possible = known(old) && known(next) && comparePlain(old, next) < 0;
+  const possible = known(old) && known(next) && compareCore(old, next) < 0;
   return possible
     ? []
     : [forbidden(path, `CoreDNS cannot be migrated from ${from} to ${to}: annotate ${skipCoreDNSAnnotation} to do it by hand`)];
@@ -211,9 +213,7 @@ function validateTemplate(object: Draft, context: WebhookContext): readonly Fiel
   const base = "spec.template.spec";
   if (context.old) {
     const [before, after] = [withOldSpec(context.old), comparable(object, context.old)];
-    return canonical(before) === canonical(after)
-      ? []
-      : [invalid(base, "changed", "is immutable: create another template and refer to that one")];
+    return sameValue(before, after) ? [] : [invalid(base, "changed", "is immutable: create another template and refer to that one")];
   }
   if (!context.gate("ClusterTopology"))
     throw new Refusal(403, "spec: Forbidden: KubeadmControlPlaneTemplates need the feature gate ClusterTopology");
@@ -230,11 +230,6 @@ const withOldSpec = (object: Draft): unknown => {
   const spec = at(object, ...TEMPLATE_SPEC);
   return plain(at(spec, "kubeadmConfigSpec")) ? withAt(spec, ["kubeadmConfigSpec"], withOldDefaults(at(spec, "kubeadmConfigSpec"))) : spec;
 };
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, v: unknown) =>
-    plain(v) ? Object.fromEntries(Object.entries(v as object).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
-  ) ?? "";
 
 export const kubeadmControlPlaneTemplateRules: RuleSet = {
   kind: kubeadmControlPlaneTemplateKind,

@@ -2,10 +2,11 @@
 import { machineKind } from "../api/machine.ts";
 import { machineControlPlaneLabel, machinePoolNameLabel } from "../api/names.ts";
 import { type FieldError, forbidden, required } from "../schema/field.ts";
-import { isDefined, taintErrors, versionErrors } from "./checks.ts";
+import { isDefined, taintErrors } from "./checks.ts";
 import { at, textAt, withAt, withVersionPrefix } from "./draft.ts";
 import { withClusterLabel } from "./machines.ts";
 import type { Draft, RuleSet, WebhookContext } from "./rule-set.ts";
+import { versionErrors } from "./versions.ts";
 
 /** Machines only, never in templates, seconds. */
 const NODE_DELETION_TIMEOUT_SECONDS = 10;

@@ -1,17 +1,10 @@
 // Rules that MachineDeployment and MachineSet share. Here: replicas, selector, template. Source: spec/api/machinedeployment.md sections 4, 5.
 import { autoscalerMaxSizeAnnotation, autoscalerMinSizeAnnotation, clusterNameLabel } from "../api/names.ts";
 import { type FieldError, forbidden, invalid, required } from "../schema/field.ts";
-import {
-  isDefined,
-  metadataErrors,
-  namingErrors,
-  preflightAnnotationErrors,
-  selectorProblem,
-  taintErrors,
-  versionErrors,
-} from "./checks.ts";
+import { isDefined, metadataErrors, namingErrors, preflightAnnotationErrors, selectorProblem, taintErrors } from "./checks.ts";
 import { annotation, at, isZero, textAt, withAt, withLabel } from "./draft.ts";
 import { type Draft, Refusal, type WebhookContext } from "./rule-set.ts";
+import { versionErrors } from "./versions.ts";
 
 const INT32 = /^[+-]?\d{1,10}$/;
 const TEMPLATE = ["spec", "template"] as const;

@@ -2,12 +2,11 @@
 // Here: request in, verdict or patch out; pure. Not here: rules, transport. Source: admission.k8s.io/v1; spec/api/common.md section 2.
 import type { FeatureGate } from "../api/feature-gates.ts";
 import type { KubeObject } from "../api/meta/object.ts";
-import { keyText } from "../api/meta/resource.ts";
 import type { Status } from "../api/meta/status.ts";
 import type { FieldError } from "../schema/field.ts";
 import { plain } from "./draft.ts";
 import { contextOf, runDefaults, runValidation } from "./index.ts";
-import { type Draft, type Read, Refusal, type RuleSet, Undefaultable, type WebhookContext, type WebhookRequest } from "./rule-set.ts";
+import { type Draft, type Findings, type Phase, type Read, Refusal, type RuleSet, Undefaultable, type WebhookRequest } from "./rule-set.ts";
 
 /** The part of an AdmissionReview's request that rules use. */
 export interface AdmissionRequest {
@@ -19,14 +18,14 @@ export interface AdmissionRequest {
 
 export interface Verdict {
   readonly allowed: boolean;
+  readonly warnings?: readonly string[];
   /** Of `mutate`: the defaulted object, when something changed. */
   readonly object?: KubeObject;
   readonly status?: Partial<Status>;
 }
 
-export interface ReviewEnvironment {
+export interface ReviewEnvironment extends Findings {
   readonly gate: (name: FeatureGate) => boolean;
-  readonly found: WebhookContext["found"];
 }
 
 const VERBS: Readonly<Record<string, WebhookRequest["verb"]>> = { CREATE: "create", UPDATE: "update", DELETE: "delete" };
@@ -44,12 +43,10 @@ export function requestOf(admission: AdmissionRequest): WebhookRequest | undefin
 }
 
 /** What must be found before the rules can run; for callers that read elsewhere than in memory. */
-export const readsOf = (rules: RuleSet, admission: AdmissionRequest): readonly Read[] => {
+export const readsOf = (rules: RuleSet, admission: AdmissionRequest, phase: Phase): readonly Read[] => {
   const request = requestOf(admission);
-  return request && rules.reads ? rules.reads(request) : [];
+  return request && rules.reads ? rules.reads(request, phase) : [];
 };
-
-export const readKey = ({ resource, key }: Read): string => `${resource.group}/${resource.plural}/${keyText(key)}`;
 
 function refused(rules: RuleSet, request: WebhookRequest, errors: readonly FieldError[]): Verdict {
   const { kind, group } = rules.kind.resource;
@@ -84,7 +81,7 @@ export const mutate = (rules: RuleSet, admission: AdmissionRequest, environment:
     if (!request) return { allowed: true };
     let object: KubeObject;
     try {
-      object = runDefaults(rules, request, contextOf(request, environment.found, environment.gate));
+      object = runDefaults(rules, request, contextOf(request, environment, environment.gate));
     } catch (error) {
       if (error instanceof Undefaultable) return refused(rules, request, error.errors);
       throw error;
@@ -96,8 +93,10 @@ export const validate = (rules: RuleSet, admission: AdmissionRequest, environmen
   verdict(() => {
     const request = requestOf(admission);
     if (!request || !rules.operations.includes(request.verb)) return { allowed: true };
-    const errors = runValidation(rules, request, contextOf(request, environment.found, environment.gate));
-    return errors.length === 0 ? { allowed: true } : refused(rules, request, errors);
+    const context = contextOf(request, environment, environment.gate);
+    const errors = runValidation(rules, request, context);
+    const warnings = rules.warnings?.(request.object, context) ?? [];
+    return { ...(errors.length === 0 ? { allowed: true } : refused(rules, request, errors)), ...(warnings.length > 0 ? { warnings } : {}) };
   });
 
 export interface PatchOperation {

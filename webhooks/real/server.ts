@@ -6,10 +6,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FeatureGate } from "../../api/feature-gates.ts";
-import type { KubeObject } from "../../api/meta/object.ts";
+import type { Clock } from "../../runtime/base/clock.ts";
 import { webhookPath } from "../configuration.ts";
-import { type Read, type RuleSet, ruleSets } from "../index.ts";
-import { type AdmissionRequest, mutate, patchBetween, readKey, readsOf, type Verdict, validate } from "../review.ts";
+import { type RuleSet, ruleSets } from "../index.ts";
+import { type ObjectReader, readAll } from "../reading.ts";
+import { type AdmissionRequest, mutate, patchBetween, readsOf, type Verdict, validate } from "../review.ts";
 
 export interface WebhookServerOptions {
   readonly port: number;
@@ -17,8 +18,9 @@ export interface WebhookServerOptions {
   /** Folder with tls.crt and tls.key; read again when they change, for the next connection. */
   readonly certDir: string;
   readonly gate: (name: FeatureGate) => boolean;
-  /** Live or cached; undefined = absent. */
-  readonly read: (read: Read) => Promise<KubeObject | undefined>;
+  readonly reader: ObjectReader;
+  /** Of the short wait for an object that is on its way. */
+  readonly clock: Clock;
 }
 
 export interface WebhookServer {
@@ -85,20 +87,19 @@ async function judge(
   rules: RuleSet,
   request: AdmissionRequest,
 ): Promise<Verdict> {
-  const reads = readsOf(rules, request);
-  const found = new Map(await Promise.all(reads.map(async (read) => [readKey(read), await options.read(read)] as const)));
-  const environment = { gate: options.gate, found: (read: Read) => found.get(readKey(read)) };
+  const reads = readsOf(rules, request, phase === "mutate" ? "defaults" : "validation");
+  const environment = { gate: options.gate, ...(await readAll(options.reader, reads, options.clock)) };
   return phase === "mutate" ? mutate(rules, request, environment) : validate(rules, request, environment);
 }
 
-function answer(request: AdmissionRequest & { readonly uid: string }, { allowed, object, status }: Verdict): object {
+function answer(request: AdmissionRequest & { readonly uid: string }, { allowed, object, status, warnings }: Verdict): object {
   const patch = object
     ? { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patchBetween(request.object, object))).toString("base64") }
     : {};
   return {
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
-    response: { uid: request.uid, allowed, ...patch, ...(status ? { status } : {}) },
+    response: { uid: request.uid, allowed, ...patch, ...(status ? { status } : {}), ...(warnings ? { warnings } : {}) },
   };
 }
 
