@@ -36,7 +36,9 @@ function pruneMap(type: MapNode, value: Fields, last: FieldSet, owned: FieldSet 
     const now = owned?.children?.get(element);
     // metadata and what the server sets in it is nobody's, and stays.
     const isServers = field?.owned === false;
-    if (!isServers && covers(before, field !== undefined) && !covers(now, field !== undefined)) {
+    const goes =
+      field === undefined ? !covers(now, false) : isNameable(field.type, item) && (!covers(now, true) || vanishes(field.type, item, now));
+    if (!isServers && covers(before, field !== undefined) && goes) {
       changed ??= { ...value };
       delete changed[key];
       continue;
@@ -69,4 +71,46 @@ function pruneList(type: ListNode, value: readonly unknown[], last: FieldSet, ow
   }
   if (!changed) return value;
   return left.length === 0 ? null : left;
+}
+
+/**
+ * A map that keeps nothing an owner could name, only lists that are empty, counts as gone although somebody owns the map: upstream tells
+ * what is left from the fields that it can name.
+ */
+const vanishes = (type: TypeNode, value: unknown, owned: FieldSet | undefined): boolean =>
+  type.kind === "map" && !type.atomic && isMap(value) && remainder(type, value, owned) === "bare";
+
+/** What stays of a map when all goes that nobody owns. `bare`: only what has no name in a set of fields. */
+function remainder(type: MapNode, value: Fields, owned: FieldSet | undefined): "owned" | "bare" | "nothing" {
+  let bare = false;
+  for (const key in value) {
+    const field = type.fields.get(key);
+    const itemType = field?.type ?? type.items;
+    if (itemType === undefined || value[key] === undefined) continue;
+    const now = owned?.children?.get(field?.element ?? `f:${key}`);
+    if (covers(now, field !== undefined)) {
+      if (field === undefined || staysNameable(itemType, value[key], now)) return "owned";
+      bare = true;
+    } else if (field !== undefined && !isNameable(itemType, value[key])) bare = true;
+  }
+  return bare ? "bare" : "nothing";
+}
+
+/** Of a part that stays: whether it still has a name then. One that loses all it had becomes null, which has. */
+function staysNameable(type: TypeNode, value: unknown, owned: FieldSet | undefined): boolean {
+  const actual = resolve(type, value);
+  if (actual.kind === "map" && !actual.atomic && isMap(value)) return isEmptyMap(value) || remainder(actual, value, owned) !== "bare";
+  return isNameable(actual, value);
+}
+
+/** Whether a set of fields can say that the value is there: an empty list of type set or map leaves no trace. */
+function isNameable(type: TypeNode, value: unknown): boolean {
+  const actual = resolve(type, value);
+  if (actual.kind === "list" && actual.list !== "atomic" && Array.isArray(value)) return value.length > 0;
+  if (actual.kind !== "map" || actual.atomic || !isMap(value) || isEmptyMap(value)) return true;
+  for (const key in value) {
+    const field = actual.fields.get(key);
+    if (field === undefined || isNameable(field.type, value[key])) return true;
+  }
+  return false;
 }
