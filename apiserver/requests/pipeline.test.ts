@@ -345,6 +345,23 @@ describe("watches", () => {
     for (const name of ["a", "b", "c"]) await send(server, "POST", ROOT, { body: widget(name) });
     expect([events, ended]).toEqual([2, 1]);
   });
+
+  it("that fail do not fail the writer", async () => {
+    const { server } = newServer();
+    const answer = await server.handle({ method: "GET", path: ROOT, query: "watch=true", headers: {} });
+    if (answer.kind !== "watch") throw new Error("no watch");
+    let ended = false;
+    answer.subscribe({
+      event() {
+        throw new Error("reader broke");
+      },
+      end() {
+        ended = true;
+      },
+    });
+    expect((await send(server, "POST", ROOT, { body: widget("a") })).status).toBe(201);
+    expect(ended).toBe(true);
+  });
 });
 
 describe("servers that share a store", () => {

@@ -123,11 +123,20 @@ function run(call: Call, plan: Plan, sink: WatchSink): () => void {
     finish();
     sink.end();
   };
+  /** A reader's fault must not become that of the writer whose commit tells it. */
+  const accepted = (event: WatchEvent, encoded: () => Uint8Array): boolean => {
+    try {
+      return sink.event(event, encoded);
+    } catch (error) {
+      core.log.error("a watcher failed and is cut off", { resource, error: String(error) });
+      return false;
+    }
+  };
   const deliver = (event: WatchEvent, encoded: () => Uint8Array): void => {
     if (over) return;
     first = false;
     // A reader that cannot follow is cut off: it comes back with the version it has.
-    if (!sink.event(event, encoded)) end();
+    if (!accepted(event, encoded)) end();
   };
   const deliverAlone = (seen: Seen): void => {
     const event = formed(type, seen, form, core.clock.nowMs(), first);
