@@ -52,6 +52,7 @@ async function call(view: MachineView, context: ReconcileContext, tools: InPlace
     tools.memories.set(machine, { notBeforeMs: context.clock.nowMs() + delayMs, failures, outcome });
     return { requeueAfterMs: delayMs };
   };
+  let told = "";
   try {
     const answer = await tools.updateMachine(machine, {
       machine,
@@ -59,6 +60,7 @@ async function call(view: MachineView, context: ReconcileContext, tools: InPlace
       ...(bootstrap?.object ? { bootstrapConfig: bootstrap.object } : {}),
     });
     if (answer.retryAfterSeconds > 0) return remember("running", answer.message, retryDelayMs(answer.retryAfterSeconds), 0);
+    told = answer.message;
   } catch (e) {
     const message = e instanceof Error ? e.message : String(e);
     const failures = (memory?.failures ?? 0) + 1;
@@ -66,7 +68,13 @@ async function call(view: MachineView, context: ReconcileContext, tools: InPlace
     context.record(machine, "Warning", "InPlaceUpdateFailed", message);
     return remember("failed", message, failureDelayMs(failures), failures);
   }
-  return finish(view, context, tools);
+  await finish(view, context, tools);
+  context.record(
+    machine,
+    "Normal",
+    "SuccessfulInPlaceUpdate",
+    told === "" ? "Machine updated in place" : `Machine updated in place: ${told}`,
+  );
 }
 
 /** Takes the marks off: Machine, infrastructure, bootstrap, then the pending hook. A stop in between is taken up by the next run without a call. */
