@@ -28,6 +28,10 @@ export async function reconcileCertificates(view: ControlPlaneView, context: Rec
   const cluster = clusterKeyOf(view);
   const client = readingSecrets(context);
   const owner = controllerReferenceTo(kubeadmControlPlaneResource, kcp);
+  if (certificates.every((c) => isPresent(view, context, c))) {
+    view.certificates = "available";
+    return ownSecrets(view, context, certificates);
+  }
   let found: CertificateSet;
   try {
     const given = certificates.filter((c) => c.making === "given");
@@ -44,6 +48,13 @@ export async function reconcileCertificates(view: ControlPlaneView, context: Rec
   // A CA that machines trust is never made anew: the old one must come back.
   view.certificates = missing.length > 0 ? missing : "available";
   await ownSecrets(view, context, certificates);
+}
+
+/** The usual case, told without decoding anything. */
+function isPresent(view: ControlPlaneView, { cache }: ReconcileContext, { purpose, keyPath }: Certificate): boolean {
+  const { namespace, name } = clusterKeyOf(view);
+  const data = cache.get(secretResource, { namespace, name: certificateSecretName(name, purpose) })?.data;
+  return Boolean(data?.["tls.crt"]) && (keyPath === undefined || Boolean(data?.["tls.key"]));
 }
 
 /** Secrets of our type belong to the control plane; others were given by a user and stay theirs. */
