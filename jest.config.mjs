@@ -12,10 +12,13 @@ const shared = {
   },
 };
 
-// `unit`: beside the code, no sockets but loopback ones a test opens itself. `system`: under test/, real kubectl and processes.
+// `unit`: beside the code, no sockets but loopback ones a test opens itself. `system`: whole worlds in process, on virtual time.
+// `e2e`: processes, ports, kubectl, the package as npm installs it.
+const PROCESSES = "e2e|manifests|package";
 export default {
   projects: [
     { ...shared, displayName: "unit", testMatch: ["<rootDir>/!(test|node_modules|dist)/**/*.test.ts"] },
-    { ...shared, displayName: "system", testMatch: ["<rootDir>/test/**/*.test.ts"] },
+    { ...shared, displayName: "system", testMatch: [`<rootDir>/test/!(${PROCESSES})/**/*.test.ts`] },
+    { ...shared, displayName: "e2e", testMatch: [`<rootDir>/test/(${PROCESSES})/**/*.test.ts`] },
   ],
 };

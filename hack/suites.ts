@@ -48,19 +48,35 @@ export async function runSuite(suite: Suite): Promise<Count> {
       process.stdout.write(chunk);
     });
   }
+  // The suite and all it started are one process group.
+  const endAll = (): void => {
+    try {
+      if (child.pid) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Nothing of it is left.
+    }
+  };
+  const interrupted = (): void => {
+    endAll();
+    process.exit(130);
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, interrupted);
   let late = false;
   const limit = setTimeout(() => {
     late = true;
-    if (child.pid) process.kill(-child.pid, "SIGKILL");
+    endAll();
   }, suite.limitMs);
   const code = await new Promise<number>((done) => {
     child.on("error", (error) => {
       output += `${error.message}\n`;
       done(1);
     });
+    child.on("exit", endAll);
     child.on("close", (exit) => done(exit ?? 1));
   });
   clearTimeout(limit);
+  for (const signal of signals) process.off(signal, interrupted);
   const count = countOf(output) ?? { passed: 0, failed: 0 };
   if (late) process.stdout.write(`${suite.name}: ended after its limit of ${suite.limitMs / 1000} s\n`);
   const nothingRan = count.passed + count.failed === 0;

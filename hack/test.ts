@@ -1,6 +1,7 @@
 // `npm test`: every suite, then one line over all of them. Here: which suites there are. Not here: how one runs (suites.ts).
 // With names as arguments only those suites run, e.g. `npm test -- unit`.
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { type Count, runSuite, type Suite } from "./suites.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,10 +18,22 @@ const jest = (project: string, ...args: string[]): readonly string[] => [
   project,
   ...args,
 ];
+const script = (file: string): readonly string[] => [process.execPath, "--disable-warning=ExperimentalWarning", file];
+const missingFile = (file: string): string | undefined => (existsSync(file) ? undefined : `${file} is not in this version`);
 
+const KINDS = "test/kinds/suite.ts";
+const noKubectl = missing("kubectl", "version", "--client");
 const suites: readonly Suite[] = [
-  { name: "unit", command: jest("unit"), limitMs: 15 * MINUTE_MS },
-  { name: "system", command: jest("system", "--runInBand"), limitMs: 25 * MINUTE_MS, skip: missing("kubectl", "version", "--client") },
+  { name: "unit", command: jest("unit", "--maxWorkers=2"), limitMs: 10 * MINUTE_MS },
+  { name: "system", command: jest("system", "--maxWorkers=2"), limitMs: 15 * MINUTE_MS },
+  {
+    name: "conformance",
+    command: script("test/conformance/api.ts"),
+    limitMs: 5 * MINUTE_MS,
+    skip: noKubectl ?? missing("openssl", "version"),
+  },
+  { name: "kinds", command: script(KINDS), limitMs: 10 * MINUTE_MS, skip: missingFile(KINDS) ?? noKubectl },
+  { name: "e2e", command: jest("e2e", "--runInBand"), limitMs: 15 * MINUTE_MS, skip: noKubectl },
 ];
 
 const wanted = process.argv.slice(2);
