@@ -41,6 +41,7 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   ClusterRoleBinding: any("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", false),
 };
 const KUBE_SYSTEM = "kube-system";
+const NOT_READY_TAINT = "node.kubernetes.io/not-ready";
 const CERTIFICATE_VALID_MS = 365 * 24 * 3_600_000;
 
 interface ApiInstance {
@@ -116,7 +117,18 @@ export function simulatedCluster(parts: SimulatedClusterParts) {
     forget: () => state.delete(KIND, key),
 
     async ensureNode(facts: NodeFacts): Promise<void> {
-      await create(nodeObject(facts, clock.nowMs()));
+      const node = (await create(nodeObject(facts, clock.nowMs()))) as KubeObject & {
+        readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
+      };
+      // A Node is born with this taint; the node lifecycle controller, which there is none of, takes it off a ready one.
+      const taints = node.spec?.taints?.filter((t) => t.key !== NOT_READY_TAINT);
+      if (facts.ready && taints?.length !== node.spec?.taints?.length) {
+        await client.patch(
+          NODES,
+          { namespace: "", name: facts.name },
+          { type: "merge", body: { spec: { taints: taints?.length ? taints : null } } },
+        );
+      }
     },
 
     /** What the kubelet reports: version, readiness, boot id. */
