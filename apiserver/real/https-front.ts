@@ -245,7 +245,9 @@ export function listen(options: FrontOptions): Promise<Front> {
 
   const serve = async (request: Request, response: Response): Promise<void> => {
     const abort = new AbortController();
-    response.on("close", () => abort.abort());
+    response.on("close", () => {
+      if (!response.writableFinished) abort.abort();
+    });
     let release = (): void => {};
     try {
       release = takeSlot(request);

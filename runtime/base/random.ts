@@ -20,13 +20,19 @@ export function nameSuffix(random: Random, length = 5): string {
   return suffix;
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /** A version 4 UUID. */
 export function uuid(random: Random): string {
   const b = random.bytes(16);
   b[6] = ((b[6] as number) & 0x0f) | 0x40;
   b[8] = ((b[8] as number) & 0x3f) | 0x80;
-  const hex = Array.from(b, (x) => x.toString(16).padStart(2, "0")).join("");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  let text = "";
+  for (let i = 0; i < 16; i++) {
+    if (i === 4 || i === 6 || i === 8 || i === 10) text += "-";
+    text += HEX[b[i] as number];
+  }
+  return text;
 }
 
 /** A generator that gives the same sequence for the same seed on every machine (xoshiro128** seeded by splitmix32). */
@@ -54,6 +60,10 @@ export function seededRandom(seed: number): Random {
   };
   return {
     next: () => next32() / 0x1_0000_0000,
-    bytes: (length) => Uint8Array.from({ length }, () => next32() & 0xff),
+    bytes: (length) => {
+      const bytes = new Uint8Array(length);
+      for (let i = 0; i < length; i++) bytes[i] = next32() & 0xff;
+      return bytes;
+    },
   };
 }
