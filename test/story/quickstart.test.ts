@@ -20,7 +20,7 @@ const run = (seed: number, timeZone: string): string => {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (done.status !== 0) throw new Error(done.stderr);
+  if (done.status !== 0 || !done.stdout.endsWith("# the end\n")) throw new Error(`the story broke off: ${done.stderr}`);
   return done.stdout;
 };
 

@@ -152,6 +152,6 @@ const same = (before: readonly string[], after: readonly string[]): string =>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const lines = await tell(Number(process.argv[2] ?? 1));
-  process.stdout.write(`${lines.join("\n")}\n`);
-  process.exit(0);
+  // Not before all of it is out: a pipe takes it in pieces.
+  process.stdout.write(`${lines.join("\n")}\n`, () => process.exit(0));
 }
