@@ -61,6 +61,7 @@ const CONNECTION_GRACE_MS = 300_000;
 export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Controller<KubeadmControlPlane> {
   const { workloadClusters, pki, connectionGraceMs: graceMs = CONNECTION_GRACE_MS } = deps;
   const applied = createAppliedMemory();
+  const told = new Map<string, string>();
   const kubeconfigs = { pki, workloadClusters, checked: new WeakMap<Secret, number>() };
   const rollout: RolloutTools = {
     workloadClusters,
@@ -93,7 +94,7 @@ export function kubeadmControlPlaneController(deps: KubeadmControlPlaneDeps): Co
       const cluster = clusterOf(kcp, context);
       if (!cluster) return undefined;
       if (!(await mayReconcile(kubeadmControlPlaneResource, kcp, cluster, kubeadmControlPlaneFinalizer, context))) return undefined;
-      const view = await loadControlPlane(kcp, cluster, context);
+      const view = await loadControlPlane(kcp, cluster, context, told);
       if (view) view.notes.replaced = rollout.replaced.get(kcp.metadata.uid ?? "") ?? [];
       return view;
     },

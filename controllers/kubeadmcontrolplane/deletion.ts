@@ -19,6 +19,7 @@ export async function deleteControlPlane(view: ControlPlaneView, context: Reconc
     view.deletion = { reason: "DeletionCompleted", message: "Deletion completed" };
     await removeFinalizer(context.client, kubeadmControlPlaneResource, view.kcp, kubeadmControlPlaneFinalizer);
     view.gone = true;
+    view.told.delete(view.kcp.metadata.uid ?? "");
     return { stop: true };
   }
   const workers = context.cache

@@ -58,6 +58,7 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
   if (outdated.length > 0) await prepareUpgrade(view, tools.workloadClusters.get(clusterKeyOf(view)));
   switch (step.do) {
     case "nothing":
+      view.told.delete(kcp.metadata.uid ?? "");
       return undefined;
     case "init":
       return initialize(view, context, tools.applied);

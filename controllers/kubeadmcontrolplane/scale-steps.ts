@@ -33,11 +33,13 @@ export function checkPreflight(view: ControlPlaneView, scaleUp: boolean, excludi
   return result;
 }
 
-/** Ends the run, with an Event when it is about health. */
+/** Ends the run, with an Event when it is about health and says something new. */
 export function waitForPreflight(view: ControlPlaneView, { record }: ReconcileContext, result: Preflight): StepOutcome {
+  const uid = view.kcp.metadata.uid ?? "";
   if (result.flags.includes("components") || result.flags.includes("etcd")) {
     const text = `Waiting for control plane to pass preflight checks to continue reconciliation: ${result.because.join("; ")}`;
-    record(view.kcp, "Warning", "ControlPlaneUnhealthy", text);
+    if (view.told.get(uid) !== text) record(view.kcp, "Warning", "ControlPlaneUnhealthy", text);
+    view.told.set(uid, text);
   }
   return { requeueAfterMs: result.requeueAfterMs, stop: true };
 }

@@ -50,6 +50,10 @@ export interface ControlPlaneView {
   /** By name of the Machine. */
   readonly infrastructure: Map<string, Referenced>;
   readonly configs: Map<string, KubeadmConfig>;
+  /** What verdictOf said last, by name of the Machine. */
+  readonly verdicts: Map<string, { readonly about: readonly unknown[]; readonly verdict: UpToDate }>;
+  /** Text of the last ControlPlaneUnhealthy Event, by uid of the control plane; outlives the run. */
+  readonly told: Map<string, string>;
   /** As in the condition, or found out in this run. */
   initialized: boolean;
   /** Absent: the workload cluster was not looked at. */
@@ -71,6 +75,7 @@ export async function loadControlPlane(
   kcp: KubeadmControlPlane,
   cluster: Cluster,
   context: ReconcileContext,
+  told: Map<string, string>,
 ): Promise<ControlPlaneView | undefined> {
   const namespace = kcp.metadata.namespace ?? "";
   const template = await readReferenced(context, namespace, kcp.spec.machineTemplate.spec.infrastructureRef, templateWatch);
@@ -97,6 +102,8 @@ export async function loadControlPlane(
     template,
     infrastructure,
     configs,
+    verdicts: new Map(),
+    told,
     initialized: isInitialized(kcp),
     preflightFlags: [],
     notes: { replaced: [], waiting: [] },
@@ -132,8 +139,16 @@ export const infrastructureOf = (view: ControlPlaneView, machine: Machine): Unst
   view.infrastructure.get(nameOf(machine))?.object;
 export const configFor = (view: ControlPlaneView, machine: Machine): KubeadmConfig | undefined => view.configs.get(nameOf(machine));
 
-export const verdictOf = (view: ControlPlaneView, machine: Machine): UpToDate =>
-  compareMachine({ machine, config: configFor(view, machine), infrastructure: infrastructureOf(view, machine) }, view.kcp, view.nowMs);
+/** Kept while nothing it is about changes: comparing configs costs. */
+export function verdictOf(view: ControlPlaneView, machine: Machine): UpToDate {
+  const objects = { machine, config: configFor(view, machine), infrastructure: infrastructureOf(view, machine) };
+  const about = [machine, objects.config, objects.infrastructure, view.kcp.spec];
+  const known = view.verdicts.get(nameOf(machine));
+  if (known?.about.every((part, i) => part === about[i])) return known.verdict;
+  const verdict = compareMachine(objects, view.kcp, view.nowMs);
+  view.verdicts.set(nameOf(machine), { about, verdict });
+  return verdict;
+}
 
 export const liveMachines = (view: ControlPlaneView): readonly Machine[] => view.machines.filter((m) => !isDeleting(m));
 export const outdatedMachines = (view: ControlPlaneView): readonly Machine[] =>
