@@ -1,11 +1,12 @@
-// Writes what follows from api/: manifests/crd and docs/reference. With --verify: writes nothing, exits 1 when they differ.
+// Writes what follows from the sources: manifests/crd, manifests/webhooks and docs/reference. With --verify: writes nothing, exits 1 when they differ.
 import { fileURLToPath } from "node:url";
 import { crdFiles } from "./generate/crds.ts";
 import { drift, write } from "./generate/files.ts";
 import { referenceFiles } from "./generate/reference.ts";
+import { webhookFiles } from "./generate/webhooks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const files = [...crdFiles(), ...referenceFiles()];
+const files = [...crdFiles(), ...webhookFiles(), ...referenceFiles()];
 const [flag, ...rest] = process.argv.slice(2);
 
 if ((flag !== undefined && flag !== "--verify") || rest.length > 0) {
@@ -14,7 +15,7 @@ if ((flag !== undefined && flag !== "--verify") || rest.length > 0) {
 } else if (flag === "--verify") {
   const differences = drift(root, files);
   for (const difference of differences) console.error(difference);
-  if (differences.length > 0) console.error("run: node hack/generate.ts");
+  if (differences.length > 0) console.error("run: npm run generate");
   process.exitCode = differences.length > 0 ? 1 : 0;
 } else {
   write(root, files);
