@@ -3,7 +3,7 @@ import { type FieldError, forbidden, indexed, invalid, notSupported, required } 
 import { qualifiedName } from "../schema/names.ts";
 import { isTemplateRefDefined } from "./class-compatibility.ts";
 import { at, listAt, plain, textAt } from "./draft.ts";
-import { templateFault } from "./go-template/parse.ts";
+import { templateFault } from "../schema/go-template/parse.ts";
 import type { Draft, WebhookContext } from "./rule-set.ts";
 
 const OPERATIONS = ["add", "remove", "replace"];
