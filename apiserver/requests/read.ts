@@ -12,12 +12,13 @@ import {
   resourceVersionTooLarge,
 } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
+import type { ResourceType } from "../registry.ts";
 import type { Entry } from "../store/store.ts";
-import { type Call, namespaceOf } from "./call.ts";
+import { type Call, type Core, namespaceOf } from "./call.ts";
 import { integerOf } from "./options.ts";
 import { answerList, answerObject } from "./respond.ts";
 import { everything, type FieldSelection, fieldSelection, labelMatcher, type Matcher } from "./selectors.ts";
-import { entryObject, find, resourceOf } from "./storage.ts";
+import { entryObject, find, keyOf, resourceOf } from "./storage.ts";
 
 export interface Selection {
   readonly matches: Matcher;
@@ -124,8 +125,7 @@ function snapshotOf(call: Call, limit: number, token: Token | undefined, selecti
   const version = query.get("resourceVersion") ?? "";
   checkListOptions(match, version, query.get("continue") ?? "", query.has("sendInitialEvents"));
   const revision = revisionOf(version, badRequest);
-  const namespace = selection.namespace !== "" ? selection.namespace : selection.fields.namespace;
-  const scope = type.namespaced ? namespace : undefined;
+  const scope = scopeOf(type, selection);
   if (token) {
     if (revision !== undefined && revision !== 0) throw badRequest("specifying resource version is not allowed when using continue");
     return snapshotAt(call, token.revision, scope);
@@ -135,7 +135,22 @@ function snapshotOf(call: Call, limit: number, token: Token | undefined, selecti
   if (exact && revision !== undefined) return snapshotAt(call, revision, scope);
   const current = core.store.revision();
   if (revision !== undefined && revision > current) throw resourceVersionTooLarge(revision, current);
-  return { entries: core.store.list(resourceOf(core, type), scope), revision: current };
+  return { entries: selectedEntries(core, type, selection), revision: current };
+}
+
+/** The namespace that a list or watch is limited to, by path or by field selector; undefined = all. */
+export function scopeOf(type: ResourceType, selection: Selection): string | undefined {
+  if (!type.namespaced) return undefined;
+  return selection.namespace !== "" ? selection.namespace : selection.fields.namespace;
+}
+
+/** Entries that may match: one when the selector names one object, those of a namespace, or all. */
+export function selectedEntries(core: Core, type: ResourceType, selection: Selection): readonly Entry[] {
+  const scope = scopeOf(type, selection);
+  const { name } = selection.fields;
+  if (name === undefined || (type.namespaced && scope === undefined)) return core.store.list(resourceOf(core, type), scope);
+  const entry = core.store.get(keyOf(core, type, scope ?? "", name));
+  return entry ? [entry] : [];
 }
 
 /** All objects that a request selects, sorted. */

@@ -5,7 +5,7 @@ import type { ApiResponse, WatchEvent, WatchSink } from "../../api/meta/transpor
 import { fieldForbidden, fieldNotSupported, notAcceptable, plainError, resourceVersionTooLarge, tooOld } from "../errors.ts";
 import type { Call, Core } from "../requests/call.ts";
 import { flagOf, integerOf } from "../requests/options.ts";
-import { refuseOptions, revisionOf, type Selection, selectionOf } from "../requests/read.ts";
+import { refuseOptions, revisionOf, scopeOf, selectedEntries, type Selection, selectionOf } from "../requests/read.ts";
 import { includeObjectOf, warningHeaders } from "../requests/respond.ts";
 import { changeIn, entryObject, resourceOf } from "../requests/storage.ts";
 import type { Change } from "../store/store.ts";
@@ -164,7 +164,7 @@ function run(call: Call, plan: Plan, sink: WatchSink): () => void {
     end();
     return finish;
   }
-  const scope = selection.namespace !== "" ? selection.namespace : type.namespaced ? selection.fields.namespace : undefined;
+  const scope = scopeOf(type, selection);
   const since = core.store.revision();
   // From here on nothing is lost: live changes are told after this function returned, or are newer than `since`.
   const early: Change[] = [];
@@ -177,7 +177,7 @@ function run(call: Call, plan: Plan, sink: WatchSink): () => void {
     }),
   );
   if (start.initial) {
-    for (const entry of core.store.list(resource, scope)) {
+    for (const entry of selectedEntries(core, type, selection)) {
       const object = entryObject(core, type, entry);
       if (selection.matches(object)) deliverAlone({ type: "ADDED", object });
     }
