@@ -10,6 +10,7 @@ import { keyOf, type ObjectKey } from "../../api/meta/resource.ts";
 import { isNotFound } from "../../api/meta/status.ts";
 import { clusterNameLabel, fieldManagers, machineDeploymentFinalizer, machineDeploymentNameLabel } from "../../api/names.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
+import type { Change } from "../../runtime/cache.ts";
 import { setConditions } from "../../runtime/conditions.ts";
 import {
   type Controller,
@@ -48,7 +49,7 @@ export function machineDeploymentController(deps: MachineDeploymentDeps): Contro
       owned(machineSetResource),
       mapped(machineSetResource, deploymentsThatSelect),
       // The plan counts Machines itself; all other news of them come through their sets.
-      mapped(machineResource, deploymentOfMachine, (change) => change.type === "deleted"),
+      mapped(machineResource, deploymentOfMachine, (change) => change.type === "deleted" || changedSets(change)),
       mapped(
         clusterResource,
         deploymentsOfCluster,
@@ -199,6 +200,9 @@ function wakeUp(view: DeploymentView): StepOutcome {
 }
 
 // --- which keys a change runs --------------------------------------------------------------------------------------------------------
+
+const changedSets = (change: Change<Machine>): boolean =>
+  change.type === "updated" && controllerOf(change.old)?.uid !== controllerOf(change.object)?.uid;
 
 function deploymentOfMachine(machine: Machine): readonly ObjectKey[] {
   const name = machine.metadata.labels?.[machineDeploymentNameLabel];

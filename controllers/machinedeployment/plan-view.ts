@@ -16,13 +16,13 @@ export interface SetView {
   readonly holding?: boolean;
   /** Its controller has seen its present spec, so its counters are those after the last hand-over. */
   readonly seen?: boolean;
+  /** Its machines in the cache of Machines: one that has just come may not be in its counters, or one that left still in them. Absent = `current`. */
+  readonly machines?: number;
 }
 
 export interface OldSetView extends SetView {
   /** False: never asked about, its machines are replaced. */
   readonly inPlaceEligible: boolean;
-  /** Its machines in the cache of Machines: one that has just come may not be in its counters. Absent = `current`. */
-  readonly machines?: number;
 }
 
 /** The new set, and what is left of a time when it was an old one. */

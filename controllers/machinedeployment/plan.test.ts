@@ -158,6 +158,8 @@ describe("a change back in mid-move", () => {
     ["machines that were not handed over stay, and none are made", "2/3/3", { wasSender: true }, "0/0/0", 3, true],
     ["until its controller has seen that", "3/3/3", { holding: true, seen: false }, "0/0/0", 3, true],
     ["then all is well", "3/3/3", { holding: true, seen: true }, "0/0/0", 3, undefined],
+    ["its counter lags behind a machine that came", "2/2/2", { holding: true, seen: true, machines: 3 }, "0/1/0", 2, true],
+    ["its counter still has a machine that went", "3/3/3", { holding: true, seen: true, machines: 2 }, "0/0/0", 3, true],
     ["one had been handed over after all: its place is not filled", "3/2/2", { holding: true, seen: true }, "0/1/0", 2, undefined],
     ["nothing was left to keep", "2/2/2", { wasSender: true }, "1/1/0", 2, undefined],
   ];
@@ -174,6 +176,15 @@ describe("a change back in mid-move", () => {
 
   it("a machine that comes back meanwhile is counted once", () => {
     expect(back("3/3/2", { holding: true, seen: true }, "0/0/0", ["m1"]).newSet).toMatchObject({ replicas: 3, acknowledged: ["m1"] });
+  });
+
+  it("a machine that its counter does not show yet is counted when it is acknowledged", () => {
+    const plan = back("2/2/2", { holding: true, seen: true, machines: 3 }, "0/0/0", ["m1"]);
+    expect(plan.newSet).toMatchObject({ replicas: 3, acknowledged: ["m1"], holdCreation: true });
+  });
+
+  it("takes machines back that are in the cache of Machines only", () => {
+    expect(back("1/1/1", { wasSender: true, machines: 2 }, "1/1/1").newSet).toMatchObject({ replicas: 2, holdCreation: true });
   });
 
   it("and back once more: the set does not fill places that it had for machines taken back", () => {

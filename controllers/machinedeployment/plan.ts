@@ -55,18 +55,22 @@ function freshMoves(view: RolloutView): readonly string[] {
 
 /** A set that took machines back and is old again: places without a machine are not filled. */
 const settled = (set: OldSetView): OldSetView =>
-  set.holding && set.seen ? { ...set, replicas: Math.min(set.replicas, set.current) } : set;
+  set.holding && isCounted(set) ? { ...set, replicas: Math.min(set.replicas, set.current) } : set;
+
+/** Machines and counters are read from caches of their own: only where both tell the same is it known how many machines a set has. */
+const isCounted = (set: SetView): boolean => set.seen === true && (set.machines ?? set.current) === set.current;
+const present = (set: SetView): number => Math.max(set.current, set.machines ?? 0);
 
 /** After a change back the new set may have fewer replicas than machines: those that it was told to hand over and did not yet. They stay.
- *  Its counters may be older than its last hand-over, so it first gets the replicas and makes no machines; once it has seen that, the counters
- *  are right, and so are the replicas made from them. */
+ *  Its counters may be older than its last hand-over, so it first gets the replicas and makes no machines; once it has seen that and its machines
+ *  are as many as it counts, the counters are right, and so are the replicas made from them. */
 function takeBack({ newSet, replicas, inPlace }: RolloutView, fresh: number): { readonly replicas: number; readonly hold: boolean } {
   if (!inPlace) return { replicas: newSet.replicas, hold: false };
-  if (newSet.wasSender && newSet.current > newSet.replicas && newSet.replicas < replicas) {
-    return { replicas: Math.min(newSet.current, replicas), hold: true };
+  if (newSet.wasSender && present(newSet) > newSet.replicas && newSet.replicas < replicas) {
+    return { replicas: Math.min(present(newSet), replicas), hold: true };
   }
   if (!newSet.holding) return { replicas: newSet.replicas, hold: false };
-  if (!newSet.seen) return { replicas: newSet.replicas, hold: true };
+  if (!isCounted(newSet)) return { replicas: newSet.replicas, hold: true };
   return { replicas: Math.max(Math.min(newSet.replicas, newSet.current - fresh), 0), hold: false };
 }
 
@@ -75,7 +79,7 @@ function takeBack({ newSet, replicas, inPlace }: RolloutView, fresh: number): { 
 /** Old sets with machines, as long as the new set still has to grow. */
 function questionable({ view, oldSets, countedReplicas }: Draft): readonly OldSetView[] {
   if (!view.inPlace || countedReplicas >= view.replicas) return [];
-  return oldSets.filter((set) => Math.max(set.current, set.machines ?? 0) > 0 && set.inPlaceEligible);
+  return oldSets.filter((set) => present(set) > 0 && set.inPlaceEligible);
 }
 
 function openQuestions(draft: Draft): readonly string[] {
@@ -249,7 +253,7 @@ function finish(draft: Draft, moves: Moves, blocked: readonly string[]): Rollout
     oldSets: oldSets.map((set) =>
       plan(set, {
         ...(senders.includes(set.name) ? { moveTo: view.newSet.name } : {}),
-        ...(set.holding && !set.seen ? { holdCreation: true } : {}),
+        ...(set.holding && !isCounted(set) ? { holdCreation: true } : {}),
       }),
     ),
     replaced: questionable(draft).flatMap((set) => {

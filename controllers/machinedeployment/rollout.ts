@@ -105,7 +105,7 @@ async function rollingUpdate(
     planRollingUpdate({
       replicas: replicasOf(view),
       limits: view.limits,
-      newSet: existing ? newSetView(existing) : absentSetView(identity.name, view.nowMs),
+      newSet: existing ? newSetView(view, existing) : absentSetView(identity.name, view.nowMs),
       oldSets: oldSetViews(view, choice),
       machineCount: view.machines.length,
       ...(context.gates.enabled("InPlaceUpdates")

@@ -127,8 +127,9 @@ export const setView = (set: MachineSet): SetView => ({
   seen: (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0),
 });
 
-export const newSetView = (set: MachineSet): NewSetView => ({
+export const newSetView = (view: DeploymentView, set: MachineSet): NewSetView => ({
   ...setView(set),
+  machines: machinesOf(view, set),
   wasSender: moveTarget(set) !== undefined,
 });
 
@@ -146,8 +147,10 @@ export const oldSetViews = (view: DeploymentView, choice: Choice<Candidate>): re
   choice.oldSets.map(({ set, inPlaceEligible }) => ({
     ...setView(set.set),
     inPlaceEligible,
-    machines: view.machines.filter((m) => isControlledBy(m, set.set)).length,
+    machines: machinesOf(view, set.set),
   }));
+
+const machinesOf = (view: DeploymentView, set: MachineSet): number => view.machines.filter((m) => isControlledBy(m, set)).length;
 
 const annotationNumber = (set: MachineSet, key: string): number | undefined => {
   const text = set.metadata.annotations?.[key];

@@ -75,6 +75,8 @@ export interface WorldOptions {
   readonly clock?: VirtualClock;
   /** In place of the built-in stand-in. @returns true when it changed something */
   readonly standIn?: (client: Client) => Promise<boolean>;
+  /** Stands between the controllers and the server: watches that lag, and the like. */
+  readonly between?: (transport: Transport) => Transport;
   /** How long an in-place update takes, milliseconds of virtual time. Default 0: done when the stand-in next looks. */
   readonly updateMs?: number;
 }
@@ -138,7 +140,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const errors: string[] = [];
   const open = (controllers: readonly AnyController[]) => {
     const manager = createManager({
-      client: transportClient({ transport: asked, user }),
+      client: transportClient({ transport: options.between?.(asked) ?? asked, user }),
       clock,
       random,
       log: errorLogger(errors),
