@@ -19,6 +19,8 @@ export interface AvailableInput {
   readonly initialized: boolean;
   /** Absent: the workload cluster was not looked at. */
   readonly facts?: WorkloadFacts;
+  /** Why the workload cluster was not looked at. */
+  readonly unseenBecause?: string;
   readonly certificatesAvailable: boolean;
   readonly nowMs: number;
 }
@@ -32,7 +34,7 @@ export interface Available {
 export function available(input: AvailableInput): Available {
   const { kcp, machines, managedEtcd, initialized, facts, nowMs } = input;
   if (!initialized) return { finding: isFalse("Available", "NotAvailable", "Control plane not yet initialized") };
-  if (managedEtcd && facts?.etcd?.state !== "known") return etcdUnknown(kcp, nowMs, facts);
+  if (managedEtcd && facts?.etcd?.state !== "known") return etcdUnknown(input);
   const members = facts?.etcd?.state === "known" ? facts.etcd.members : [];
   const mismatch = facts ? mismatches(machines, facts, nowMs) : [];
   if (managedEtcd && mismatch.length > 0) {
@@ -62,9 +64,9 @@ const memberIsHealthy = (name: string, machines: readonly Machine[]): boolean =>
   return !owner || isTrueOn(owner, "EtcdMemberHealthy");
 };
 
-function etcdUnknown(kcp: KubeadmControlPlane, nowMs: number, facts: WorkloadFacts | undefined): Available {
+function etcdUnknown({ kcp, nowMs, facts, unseenBecause = "Etcd members are not known" }: AvailableInput): Available {
   const since = parseTimestamp(findCondition(kcp.status?.conditions, "Initialized")?.lastTransitionTime ?? "") || nowMs;
-  const text = facts?.etcd?.state === "failed" ? facts.etcd.because : "Etcd members are not known";
+  const text = facts?.etcd?.state === "failed" ? facts.etcd.because : unseenBecause;
   const left = since + SETTLE_MS - nowMs;
   if (left > 0)
     return { finding: isFalse("Available", "NotAvailable", "Waiting for etcd to report the list of members"), requeueAfterMs: left };

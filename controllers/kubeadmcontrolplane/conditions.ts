@@ -44,7 +44,17 @@ function availability(view: ControlPlaneView): Available {
   // A look that failed for a moment says nothing new.
   if (view.gate && !view.gate.overwrite && stored) return { finding: stored };
   const certificates = certificatesAvailable(view)[0] ?? findCondition(kcp.status?.conditions, "CertificatesAvailable");
-  return available({ kcp, machines, managedEtcd, initialized, facts, nowMs, certificatesAvailable: certificates?.status === "True" });
+  const unseenBecause = view.gate?.message;
+  return available({
+    kcp,
+    machines,
+    managedEtcd,
+    initialized,
+    facts,
+    nowMs,
+    unseenBecause,
+    certificatesAvailable: certificates?.status === "True",
+  });
 }
 
 /** Nothing while this run did not come so far. */

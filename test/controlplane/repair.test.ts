@@ -124,6 +124,31 @@ describe("numbers", () => {
   });
 });
 
+describe("a workload cluster that nobody can reach", () => {
+  it("keeps what was known for a while, then says so, deletes and makes nothing, and comes back", async () => {
+    const cp = await startControlPlane();
+    await cp.settle();
+    const setRunning = (running: boolean): void => {
+      const state = cp.virtual.world.clusters.open(DEMO).read();
+      const etcd = { ...state.etcd, members: state.etcd.members.map((m) => ({ ...m, running })) };
+      cp.virtual.world.state.put("clusters", DEMO, { ...state, etcd });
+    };
+    setRunning(false);
+    const from = cp.mark();
+    await cp.change({ spec: { replicas: 5 } });
+    await cp.virtual.pass(120_000);
+    expect(await cp.condition("ControlPlaneComponentsHealthy")).toBe("True/Healthy");
+    await cp.virtual.pass(300_000);
+    expect(await cp.condition("ControlPlaneComponentsHealthy")).toMatch(/^Unknown\/ConnectionDown: Remote connection down/);
+    expect(await cp.condition("Available")).toMatch(/^Unknown\/InspectionFailed: .*Remote connection down/);
+    expect([(await cp.machines()).length, cp.lines(/delete /, from)]).toEqual([3, []]);
+    setRunning(true);
+    await cp.settle(120);
+    expect(await cp.machines()).toHaveLength(5);
+    cp.virtual.stop();
+  });
+});
+
 describe("certificates", () => {
   it("one that is lost is told, and never made again", async () => {
     const cp = await startControlPlane();
