@@ -65,6 +65,31 @@ export function tokensOf(template: string): readonly Token[] {
   return tokens;
 }
 
+/** Text between actions as it is printed, and the words of an action without its braces. */
+export type Segment = { readonly text: string } | { readonly action: readonly Token[] };
+
+/** A template in order: trim marks have done their work, comments are gone. @throws TemplateFault */
+export function segmentsOf(template: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  let at = 0;
+  let trims = false;
+  for (;;) {
+    const open = template.indexOf(OPEN, at);
+    const between = open < 0 ? template.slice(at) : template.slice(at, open);
+    const text = trims ? between.trimStart() : between;
+    if (open < 0) return [...segments, { text }];
+    at = open + OPEN.length;
+    const trim = /^-\s/.test(template.slice(at));
+    if (trim) at += 1;
+    segments.push({ text: trim ? text.trimEnd() : text });
+    const comment = /^\s*\/\*/.exec(template.slice(at));
+    const tokens: Token[] = [];
+    at = comment ? afterComment(template, at + comment[0].length) : action(template, at, tokens);
+    if (!comment) segments.push({ action: tokens.slice(1, -1) });
+    trims = /\s-\}\}$/.test(template.slice(0, at)) && at >= 4;
+  }
+}
+
 function afterComment(template: string, start: number): number {
   const end = template.indexOf("*/", start);
   if (end < 0) throw new TemplateFault("a comment is not closed");
