@@ -95,6 +95,22 @@ describe("who owns what after applies", () => {
       { one: [".spec.size"] },
     ],
     [
+      "a map that keeps nothing but an empty list goes, though it is still applied",
+      story()
+        .applies("one", spec({ size: 1, tags: [] }))
+        .applies("one", spec({})),
+      {},
+      { one: [".spec"] },
+    ],
+    [
+      "an empty list that took the place of null stays",
+      story()
+        .applies("one", spec({ size: 1, tags: null }))
+        .applies("one", spec({ size: 1, tags: [] })),
+      spec({ size: 1, tags: [] }),
+      { one: [".spec.size"] },
+    ],
+    [
       "entries of lists of type map have owners of their own",
       story()
         .applies("one", spec({ items: [{ name: "a", value: "1" }] }))

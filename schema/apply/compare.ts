@@ -1,5 +1,5 @@
 // What differs between two objects, as sets of fields. Here: the comparison. Not here: whose fields those are (managers.ts).
-import { EMPTY, type FieldSet, LEAF, node, recursiveDifference, union } from "./field-set.ts";
+import { EMPTY, type FieldSet, LEAF, node, recursiveDifference } from "./field-set.ts";
 import { type Fields, isEmptyMap, isMap, own, sameJson } from "../json-values.ts";
 import { itemElement } from "./path-element.ts";
 import { type ListNode, type MapNode, resolve, type Typed, type TypeNode } from "./typed.ts";
@@ -121,14 +121,15 @@ function byElement(type: ListNode, list: readonly unknown[]): Map<string, unknow
   return items;
 }
 
-// Stored lists may hold an element twice; those are compared as a whole.
-function compareItems(type: TypeNode, before: readonly unknown[] | undefined, after: readonly unknown[] | undefined): Comparison {
-  const twice = (before?.length ?? 0) > 1 || (after?.length ?? 0) > 1;
-  if (!twice) return compareValue(type, before?.[0], after?.[0]);
-  if (before === undefined) return { added: LEAF, modified: EMPTY, removed: EMPTY };
-  if (after === undefined) return { added: EMPTY, modified: EMPTY, removed: LEAF };
-  return leaf(before, after);
+// Stored lists may hold an element twice: then it counts as a whole, and is another thing than one that is there once.
+function compareItems(type: TypeNode, before: readonly unknown[] = [], after: readonly unknown[] = []): Comparison {
+  if (before.length < 2 && after.length < 2) return compareValue(type, before[0], after[0]);
+  if (before.length > 1 && after.length > 1) return leaf(before, after);
+  return { added: itemsOf(type, after), modified: EMPTY, removed: itemsOf(type, before) };
 }
+
+const itemsOf = (type: TypeNode, items: readonly unknown[]): FieldSet =>
+  items.length === 0 ? EMPTY : items.length > 1 ? LEAF : everything(type, items[0]);
 
 /** Each field there is in the value, itself included. */
 function everything(type: TypeNode, value: unknown): FieldSet {
@@ -137,11 +138,7 @@ function everything(type: TypeNode, value: unknown): FieldSet {
   if (actual.kind === "map" && !actual.atomic && isMap(value)) return node(true, fieldsIn(actual, value));
   if (actual.kind === "list" && actual.list !== "atomic" && Array.isArray(value)) {
     const children = new Map<string, FieldSet>();
-    for (const item of value) {
-      const element = itemElement(actual, item);
-      const below = everything(actual.items, item);
-      children.set(element, union(children.get(element) ?? EMPTY, below));
-    }
+    for (const [element, items] of byElement(actual, value)) children.set(element, itemsOf(actual.items, items));
     return node(true, children);
   }
   return LEAF;

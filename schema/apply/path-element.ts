@@ -16,7 +16,8 @@ export function itemElement(type: ListNode, item: unknown): string {
   if (!isMap(item)) throw new TypedValueError("an entry of a list of type map must be an object");
   let element = "";
   for (const key of type.keys) {
-    const value = own(item, key.name) ?? key.fallback;
+    const given = own(item, key.name);
+    const value = given === undefined ? key.fallback : given;
     if (value === undefined) throw new TypedValueError(`an entry of a list of type map lacks the key field "${key.name}"`);
     element += key.prefix + JSON.stringify(value);
   }

@@ -56,6 +56,13 @@ describe("who owns what after updates", () => {
       { "ed*": [".spec.any.a"] },
     ],
     [
+      "an entry that is stored twice counts as a whole, and as another thing than one that is there once",
+      story()
+        .applies("one", spec({ items: [{ name: "a", value: "v" }] }))
+        .patches("ed", spec({ items: [{ name: "a", value: "v" }, { name: "a" }] })),
+      { "ed*": ['.spec.items[name="a"]'] },
+    ],
+    [
       "the order of a set and of keyed entries is no change",
       story()
         .applies("one", spec({ tags: ["a", "b"] }))
