@@ -127,7 +127,7 @@ describe("openFileStore", () => {
 
   it("compacts a long log, while writes go on", async () => {
     const directory = newDirectory();
-    const store = open(directory, { logBytesMax: 2_000 });
+    const store = open(directory, { bytesMax: 2_000 });
     for (let i = 0; i < 60; i++) {
       put(store, `n${i % 5}`, String(i));
       await new Promise((done) => setImmediate(done));

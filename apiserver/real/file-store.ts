@@ -31,13 +31,15 @@ export interface FileStoreOptions {
   readonly directory: string;
   readonly log: Logger;
   readonly historyMax?: number;
-  /** A log larger than this, and than the snapshot, is compacted. Default 16 MiB. */
-  readonly logBytesMax?: number;
+  /** Files together larger than this, and than three times the live data, are compacted. Default 4 MiB. */
+  readonly bytesMax?: number;
   /** Writes all bytes or throws; replaced in tests of a full disk. */
   readonly write?: (file: number, bytes: Uint8Array) => void;
 }
 
-const LOG_BYTES_MAX = 16 * 1024 * 1024;
+const BYTES_MAX = 4 * 1024 * 1024;
+/** Files may grow to this many times the live data; the snapshot that is then written makes it one more. */
+const BYTES_PER_LIVE_MAX = 3;
 const SYNC_EVERY_MS = 200;
 const READ_BYTES = 4 * 1024 * 1024;
 /** Objects written between two turns of the event loop, so that requests go on during a compaction. */
@@ -45,12 +47,38 @@ const SNAPSHOT_BATCH = 500;
 const OWNER_ONLY = 0o600;
 const SNAPSHOT = /^snapshot-(\d+)\.ndjson$/;
 const LOG = /^log-(\d+)\.ndjson$/;
+const TEMPORARY = "snapshot.tmp";
 
 /** resource, namespace, name, object (null = deleted) */
 type WireWrite = readonly [string, string, string, ApiObject | null];
 interface WireRecord {
   readonly r: number;
   readonly w: readonly WireWrite[];
+}
+
+/** Bytes of all objects as they stand in records, kept by object so that what goes takes its size along. */
+interface LiveBytes {
+  total(): number;
+  /** @param bytes of the record, shared by `objects` equally */
+  put(objects: readonly ApiObject[], bytes: number): void;
+  drop(object: ApiObject | undefined): void;
+}
+
+function createLiveBytes(): LiveBytes {
+  const sizes = new WeakMap<ApiObject, number>();
+  let total = 0;
+  return {
+    total: () => total,
+    put(objects, bytes) {
+      for (const object of objects) {
+        sizes.set(object, bytes / objects.length);
+        total += bytes / objects.length;
+      }
+    },
+    drop(object) {
+      if (object !== undefined) total -= sizes.get(object) ?? 0;
+    },
+  };
 }
 
 /** Checksum, blank, JSON, newline. */
@@ -94,21 +122,26 @@ function readLines(path: string, onLine: (line: string, end: number) => void): n
 
 interface Loaded {
   readonly entries: Map<string, Entry>;
+  readonly live: LiveBytes;
   revision: number;
 }
 
 const idOf = ([resource, namespace, name]: WireWrite): string => `${resource}\n${namespace}\n${name}`;
 
-function replay(loaded: Loaded, record: WireRecord): void {
+function replay(loaded: Loaded, record: WireRecord, bytes: number): void {
   if (record.r > loaded.revision) loaded.revision = record.r;
+  const put: ApiObject[] = [];
   for (const write of record.w) {
     const [resource, namespace, name, object] = write;
+    loaded.live.drop(loaded.entries.get(idOf(write))?.object);
     if (object === null) loaded.entries.delete(idOf(write));
     else {
       const revision = Number(object.metadata.resourceVersion);
       loaded.entries.set(idOf(write), { key: { resource, namespace, name }, object: deepFreeze(object), revision });
+      put.push(object);
     }
   }
+  loaded.live.put(put, bytes);
 }
 
 const damaged = (path: string, line: number): Error =>
@@ -125,7 +158,7 @@ function loadFile(path: string, loaded: Loaded, tornEndAllowed: boolean): number
     const record = decodeRecord(text);
     if (record === undefined) bad = line;
     else {
-      if (record.r >= loaded.revision || record.w.length === 0) replay(loaded, record);
+      if (record.r >= loaded.revision || record.w.length === 0) replay(loaded, record, end - good);
       good = end;
     }
   });
@@ -146,6 +179,14 @@ function filesIn(directory: string): Files {
       .map(Number)
       .sort((a, b) => a - b);
   return { snapshot: numbers(SNAPSHOT).at(-1), logs: numbers(LOG) };
+}
+
+/** Removes what a snapshot at `revision` has made superfluous, also after a compaction that was cut short. */
+function removeBefore(directory: string, revision: number): void {
+  for (const name of readdirSync(directory)) {
+    const start = SNAPSHOT.exec(name)?.[1] ?? LOG.exec(name)?.[1];
+    if (name === TEMPORARY || (start !== undefined && Number(start) < revision)) rmSync(join(directory, name), { force: true });
+  }
 }
 
 const syncDirectory = (directory: string): void => {
@@ -175,18 +216,24 @@ export function openFileStore(options: FileStoreOptions): Store {
     const snapshotPath = (revision: number): string => join(directory, `snapshot-${revision}.ndjson`);
     const logPath = (revision: number): string => join(directory, `log-${revision}.ndjson`);
     const files = filesIn(directory);
-    const loaded: Loaded = { entries: new Map(), revision: 1 };
-    if (files.snapshot !== undefined) loadFile(snapshotPath(files.snapshot), loaded, false);
+    removeBefore(directory, files.snapshot ?? 0);
+    const live = createLiveBytes();
+    const loaded: Loaded = { entries: new Map(), live, revision: 1 };
+    /** Of the snapshot and of logs that are no longer written. */
+    let oldBytes = files.snapshot === undefined ? 0 : loadFile(snapshotPath(files.snapshot), loaded, false);
     const logs = files.logs.filter((start) => start >= (files.snapshot ?? 0));
     let logBytes = 0;
     logs.forEach((start, i) => {
       const last = i === logs.length - 1;
+      oldBytes += logBytes;
       logBytes = loadFile(logPath(start), loaded, last);
     });
     let logStart = logs.at(-1) ?? loaded.revision;
     let file = openSync(logPath(logStart), "a", OWNER_ONLY);
     ftruncateSync(file, logBytes); // what was torn off must not stand before the next record
-    let snapshotBytes = 0;
+    const bytesMax = options.bytesMax ?? BYTES_MAX;
+    /** After a compaction that failed, such as on a full disk: not with each commit again. */
+    let tryAgainAt = 0;
     let dirty = false;
     let broken: string | undefined;
     let closed = false;
@@ -208,7 +255,12 @@ export function openFileStore(options: FileStoreOptions): Store {
       }
       logBytes += bytes.byteLength;
       dirty = true;
-      if (logBytes > Math.max(options.logBytesMax ?? LOG_BYTES_MAX, snapshotBytes)) void compact();
+      for (const { change } of changes) live.drop(change.previous);
+      live.put(
+        changes.flatMap(({ change }) => (change.type === "DELETED" ? [] : [change.object])),
+        bytes.byteLength,
+      );
+      if (oldBytes + logBytes > Math.max(bytesMax, tryAgainAt, live.total() * BYTES_PER_LIVE_MAX)) void compact();
     };
     /** Half a record must not stay in front of the next one. */
     const takeBack = (cause: unknown): void => {
@@ -255,6 +307,7 @@ export function openFileStore(options: FileStoreOptions): Store {
       try {
         if (!closed) await writeSnapshot();
       } catch (error) {
+        tryAgainAt = oldBytes + logBytes + bytesMax;
         log.error("compaction of the data directory failed; the log goes on", { directory, error: (error as Error).message });
       } finally {
         compacting = false;
@@ -266,13 +319,14 @@ export function openFileStore(options: FileStoreOptions): Store {
       sync();
       const nextLog = openSync(logPath(revision), "a", OWNER_ONLY);
       closeSync(file);
-      const oldLogs = filesIn(directory).logs.filter((start) => start < revision);
       file = nextLog;
       logStart = revision;
+      oldBytes += logBytes;
       logBytes = 0;
-      const temporary = join(directory, "snapshot.tmp");
+      const temporary = join(directory, TEMPORARY);
       const target = openSync(temporary, "w", OWNER_ONLY);
       let bytes = 0;
+      let whole = false;
       try {
         const put = (record: WireRecord): void => {
           const encoded = encodeRecord(record);
@@ -287,17 +341,17 @@ export function openFileStore(options: FileStoreOptions): Store {
           if (closed) return; // the logs hold everything
         }
         fsyncSync(target);
+        whole = true;
       } finally {
         closeSync(target);
+        // What is left of it would take the room that writes need.
+        if (!whole) rmSync(temporary, { force: true });
       }
       renameSync(temporary, snapshotPath(revision));
       syncDirectory(directory);
-      snapshotBytes = bytes;
-      for (const start of oldLogs) rmSync(logPath(start), { force: true });
-      for (const name of readdirSync(directory)) {
-        const at = SNAPSHOT.exec(name)?.[1];
-        if (at !== undefined && Number(at) < revision) rmSync(join(directory, name), { force: true });
-      }
+      oldBytes = bytes;
+      tryAgainAt = 0;
+      removeBefore(directory, revision);
       log.debug("data directory compacted", { directory, revision, objects: entries.length, bytes });
     };
     return store;
