@@ -307,6 +307,14 @@ describe("watches", () => {
     expect(seen.raw[2]?.object).toMatchObject({ metadata: { labels: { on: "yes" } } });
   });
 
+  it.each(["resourceVersion=999", "resourceVersion=999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])(
+    "from the future end with an error: %s",
+    async (query) => {
+      const seen = await openWatch(newServer().server, query);
+      expect([seen.events, seen.ended]).toEqual([["ERROR 504"], true]);
+    },
+  );
+
   it("encode an event once for all watchers of a form", async () => {
     const { server } = newServer();
     const watchers = await Promise.all([

@@ -2,7 +2,7 @@
 // Not here: the form of an event (events.ts), history (../store).
 import type { StatusCause } from "../../api/meta/status.ts";
 import type { ApiResponse, WatchEvent, WatchSink } from "../../api/meta/transport.ts";
-import { fieldForbidden, fieldNotSupported, notAcceptable, plainError, resourceVersionTooLarge, tooOld } from "../errors.ts";
+import { type ApiError, fieldForbidden, fieldNotSupported, notAcceptable, plainError, resourceVersionTooLarge, tooOld } from "../errors.ts";
 import type { Call, Core } from "../requests/call.ts";
 import { flagOf, integerOf } from "../requests/options.ts";
 import { refuseOptions, revisionOf, scopeOf, selectedEntries, type Selection, selectionOf } from "../requests/read.ts";
@@ -34,6 +34,8 @@ interface Start {
   readonly marked: boolean;
   /** Without initial events: changes after this revision. */
   readonly after: number;
+  /** Told as an event, then the watch ends. */
+  readonly fault?: ApiError;
 }
 
 function startOf(call: Call): Start {
@@ -54,10 +56,11 @@ function startOf(call: Call): Start {
   refuseOptions(causes);
   const revision = revisionOf(text, plainError);
   const current = core.store.revision();
-  if (revision !== undefined && revision > current) throw resourceVersionTooLarge(revision, current);
   const fromNothing = revision === undefined || revision === 0;
   const initial = send ?? fromNothing;
-  return { initial, marked: initial && bookmarks, after: fromNothing ? current : revision };
+  // Upstream waits for a version of the future, for ever when its history began anew; an error lets the client list again.
+  const fault = !fromNothing && revision > current ? resourceVersionTooLarge(revision, current) : undefined;
+  return { initial, marked: initial && bookmarks, after: fromNothing ? current : revision, fault };
 }
 
 const wantsBookmarks = (query: URLSearchParams): boolean => flagOf(query, "allowWatchBookmarks") ?? false;
@@ -157,9 +160,11 @@ function run(call: Call, plan: Plan, sink: WatchSink): () => void {
     deliverAlone(bookmark(type, lastSent, false));
   };
 
-  const changes = start.initial ? [] : core.store.changesAfter(resource, start.after);
-  if (!changes) {
-    const event = errorEvent(tooOld(start.after, core.store.oldestRevision(resource)).status);
+  const history = start.initial ? [] : core.store.changesAfter(resource, start.after);
+  const fault = start.fault ?? (history ? undefined : tooOld(start.after, core.store.oldestRevision(resource)));
+  const changes = history ?? [];
+  if (fault) {
+    const event = errorEvent(fault.status);
     deliver(event, () => encodeEvent(event));
     end();
     return finish;
