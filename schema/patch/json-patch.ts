@@ -45,7 +45,7 @@ function applyOne(document: unknown, operation: Fields): unknown {
       );
     }
     case "copy":
-      return add(document, path, copied(document, pointerOf(operation, "from")));
+      return add(document, path, getOrNull(document, pointerOf(operation, "from"), "copy"));
     case "test":
       return test(document, path, operandOf(operation));
     default:
@@ -144,26 +144,16 @@ function get(document: unknown, path: Pointer, op: string): unknown {
   return at;
 }
 
-/** A field that is not there copies as null, as kube-apiserver does. */
-function copied(document: unknown, from: Pointer): unknown {
-  const last = from.segments?.at(-1);
-  if (from.segments === undefined || last === undefined) return missing("copy", from);
-  const parent = get(document, { text: from.text, segments: from.segments.slice(0, -1) }, "copy");
-  const value = isMap(parent) || Array.isArray(parent) ? child(parent, last) : missing("copy", from);
-  return value === undefined && Array.isArray(parent) ? missing("copy", from) : (value ?? null);
+/** What a path names; null for a field that is not there, as kube-apiserver has it. What holds the field must exist. */
+function getOrNull(document: unknown, path: Pointer, op: string): unknown {
+  const last = path.segments?.at(-1);
+  if (path.segments === undefined || last === undefined) return missing(op, path);
+  const parent = get(document, { text: path.text, segments: path.segments.slice(0, -1) }, op);
+  const value = isMap(parent) || Array.isArray(parent) ? child(parent, last) : missing(op, path);
+  return value === undefined && Array.isArray(parent) ? missing(op, path) : (value ?? null);
 }
 
 function test(document: unknown, path: Pointer, value: unknown): unknown {
-  const found = path.text === "" ? document : quietly(() => get(document, path, "test"));
-  // An absent field passes a test for null.
-  if (sameJson(found ?? null, value)) return document;
-  return refuse(`testing value ${path.text} failed: test failed`);
-}
-
-function quietly(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+  const found = path.text === "" ? document : getOrNull(document, path, "test");
+  return sameJson(found, value) ? document : refuse(`testing value ${path.text} failed: test failed`);
 }

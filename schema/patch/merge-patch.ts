@@ -12,7 +12,8 @@ export function mergePatch(object: unknown, patch: unknown): unknown {
 }
 
 function merged(target: unknown, patch: unknown): unknown {
-  if (!isMap(patch)) return sameJson(target, patch) ? target : withoutNulls(patch);
+  // What takes the place of a map is taken as it is, as upstream has it.
+  if (!isMap(patch)) return sameJson(target, patch) ? target : isMap(target) ? patch : withoutNulls(patch);
   if (!isMap(target)) return withoutNulls(patch);
   let changed: Record<string, unknown> | undefined;
   for (const key in patch) {

@@ -45,6 +45,7 @@ describe("JSON patch", () => {
     ["x", "undecodable"],
     [[1], "undecodable"],
     [[{ op: "test", path: "/a/b", value: 2 }], "unprocessable"],
+    [[{ op: "test", path: "/none/x", value: null }], "unprocessable"],
     [[{ op: "remove", path: "/none" }], "unprocessable"],
     [[{ op: "remove", path: "/constructor" }], "unprocessable"],
     [[{ op: "replace", path: "/a/l/3", value: 1 }], "unprocessable"],
@@ -99,6 +100,7 @@ describe("JSON merge patch", () => {
     [[1, 2], { a: "b", c: null }, { a: "b" }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
     [{}, { l: [{ a: null, b: 1 }] }, { l: [{ b: 1 }] }],
+    [{ l: {} }, { l: [{ a: null, b: 1 }] }, { l: [{ a: null, b: 1 }] }],
   ];
   it.each(cases)("%j with %j gives %j", (object, patch, result) => expect(mergePatch(object, patch)).toEqual(result));
 
