@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, Command>> = {
   manager: { summary: "the controllers, against any Kubernetes API server", load: () => import("./manager.ts") },
   updater: { summary: "the kubeadm updater as an HTTPS extension", load: () => import("./updater.ts") },
   install: { summary: "print or apply CRDs, RBAC and webhook configurations", load: () => import("./install.ts") },
+  simulate: { summary: "rollouts and scenarios on virtual time", load: () => import("./simulate.ts") },
   version: { summary: "print the version", load: () => import("./version.ts") },
 };
 
