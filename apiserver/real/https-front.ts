@@ -1,22 +1,17 @@
-// HTTPS for a Transport: HTTP/2 and HTTP/1.1 on one port, client certificates, gzip, limits, upgrades.
-// Here: bytes in and out. Not here: what a request means (the Transport), certificates and files (start.ts).
-import { randomUUID } from "node:crypto";
-import http2, { type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
-import type { IncomingMessage, ServerResponse } from "node:http";
+// HTTPS for a Transport: HTTP/2 and HTTP/1.1 on one port, client certificates, limits, upgrades.
+// Here: connections and the order of things. Not here: messages (exchange.ts), what a request means (the Transport).
+import http2, { type Http2SecureServer } from "node:http2";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { gzip } from "node:zlib";
-import type { ApiRequest, ApiResponse, Transport, UserInfo } from "../../api/meta/transport.ts";
+import type { ApiResponse, Transport, UserInfo } from "../../api/meta/transport.ts";
 import type { Logger } from "../../runtime/base/log.ts";
-import { type ApiError, requestEntityTooLarge, statusOf, timeout, tooManyRequests, unauthorized, badRequest } from "../errors.ts";
-import { BODY_BYTES_MAX } from "../requests/decode.ts";
-import { jsonBytes, WARNING_SEPARATOR } from "../requests/respond.ts";
+import { badRequest, timeout, tooManyRequests, unauthorized } from "../errors.ts";
+import { jsonBytes } from "../requests/respond.ts";
+import { apiRequest, errorAnswer, readBody, type Request, type Response, sendBytes, setHeaders } from "./exchange.ts";
 import { upgradeStream, writeUpgradeHead } from "./upgrade.ts";
 import { serveWatch } from "./watch-stream.ts";
-
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
 
 export interface FrontOptions {
   readonly handle: Transport;
@@ -42,14 +37,8 @@ const WRITES_MAX = 200;
 const RETRY_AFTER_SECONDS = 1;
 /** As --request-timeout: no answer within this time is a timeout. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** A body that comes slower than this is given up. */
-const BODY_TIMEOUT_MS = 60_000;
-/** A body too large is read on so far that its sender sees the answer. */
-const DRAIN_BYTES_MAX = 64 * 1024 * 1024;
 const URL_LENGTH_MAX = 64 * 1024;
 const HEADER_BYTES_MAX = 256 * 1024;
-/** kube-apiserver compresses from here on. */
-const GZIP_BYTES_MIN = 128 * 1024;
 const KEEP_ALIVE_MS = 120_000;
 const CLOSE_GRACE_MS = 250;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -63,46 +52,6 @@ const isLongRunning = (url: string): boolean =>
   /[?&]watch=(1|true)\b/.test(url) || /\/(portforward|exec|attach|log|proxy)(\?|\/|$)/.test(url);
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-function headersOf(request: Request): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith(":") || value === undefined) continue;
-    headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return headers;
-}
-
-/** Bytes of the body; one more than allowed when it is too large, so that the pipeline refuses it. */
-function readBody(request: Request): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => reject(timeout("the body of the request did not come in time")), BODY_TIMEOUT_MS);
-    const settle = (then: () => void) => (): void => {
-      clearTimeout(timer);
-      then();
-    };
-    request.on("data", (chunk: Buffer) => {
-      if (size <= BODY_BYTES_MAX) chunks.push(chunk);
-      size += chunk.length;
-      if (size > DRAIN_BYTES_MAX) {
-        clearTimeout(timer);
-        reject(requestEntityTooLarge(`Request entity too large: limit is ${BODY_BYTES_MAX}`));
-        request.destroy();
-      }
-    });
-    request.on(
-      "end",
-      settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))),
-    );
-    request.on("error", (error) => settle(() => reject(badRequest(`the body of the request broke off: ${error.message}`)))());
-    request.on(
-      "aborted",
-      settle(() => reject(badRequest("the body of the request broke off"))),
-    );
-  });
-}
-
 /** The user that a verified client certificate names; `refused` for one that no known CA signed. */
 function certificateUser(socket: TLSSocket): UserInfo | "refused" | undefined {
   const certificate = socket.getPeerCertificate?.();
@@ -114,46 +63,6 @@ function certificateUser(socket: TLSSocket): UserInfo | "refused" | undefined {
   return { username: list(CN)[0] ?? "", groups: [...list(O), "system:authenticated"] };
 }
 
-function compress(bytes: Uint8Array): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => gzip(bytes, { level: 1 }, (error, packed) => (error ? reject(error) : resolve(packed))));
-}
-
-const acceptsGzip = (request: Request): boolean => /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
-
-function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
-  response.setHeader("audit-id", randomUUID());
-  response.setHeader("cache-control", "no-cache, private");
-  for (const [name, value] of Object.entries(headers)) {
-    response.setHeader(name, name === "warning" ? value.split(WARNING_SEPARATOR) : value);
-  }
-}
-
-async function sendBytes(request: Request, response: Response, answer: Extract<ApiResponse, { kind: "object" | "bytes" }>): Promise<void> {
-  const plain = answer.kind === "bytes" ? answer.bytes : jsonBytes(answer.object);
-  const packed = plain.byteLength >= GZIP_BYTES_MIN && acceptsGzip(request) ? await compress(plain) : undefined;
-  if (response.destroyed || response.headersSent) return;
-  setHeaders(response, answer.headers);
-  if (packed) {
-    response.setHeader("content-encoding", "gzip");
-    response.setHeader("vary", "Accept-Encoding");
-  }
-  const bytes = packed ?? plain;
-  response.setHeader("content-length", bytes.byteLength);
-  response.statusCode = answer.status;
-  if (request.method === "HEAD") response.end();
-  else response.end(bytes);
-}
-
-const errorAnswer = (error: unknown): Extract<ApiResponse, { kind: "object" }> => {
-  const status = statusOf(error);
-  return {
-    kind: "object",
-    status: status.code,
-    headers: { "content-type": "application/json", ...(error as ApiError).headers },
-    object: status,
-  };
-};
-
 /** The first of: the answer, or a timeout. */
 function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
@@ -164,20 +73,6 @@ function withinTime(answer: Promise<ApiResponse>): Promise<ApiResponse> {
     const done = (): void => clearTimeout(timer);
     answer.then(resolve, reject).finally(done);
   });
-}
-
-function apiRequest(request: Request, user: UserInfo | undefined, body: Uint8Array | undefined, signal: AbortSignal): ApiRequest {
-  const url = request.url ?? "/";
-  const mark = url.indexOf("?");
-  return {
-    method: request.method ?? "GET",
-    path: mark < 0 ? url : url.slice(0, mark),
-    query: mark < 0 ? "" : url.slice(mark + 1),
-    headers: headersOf(request),
-    ...(body === undefined ? {} : { body }),
-    ...(user ? { user } : {}),
-    signal,
-  };
 }
 
 const socketOf = (request: Request): TLSSocket =>
