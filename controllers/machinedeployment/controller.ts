@@ -33,6 +33,7 @@ import { byAge } from "../rollout/compare.ts";
 import { countersOf, findingsOf } from "./conditions.ts";
 import { rollOut } from "./rollout.ts";
 import { chooseSets, type DeploymentView, isDeleting, loadDeployment, nameOf, replicasOf, rolloutAfterMs, setView } from "./view.ts";
+import { createToldMemory } from "./told.ts";
 import { repairSets } from "./writing.ts";
 
 export interface MachineDeploymentDeps {
@@ -41,7 +42,7 @@ export interface MachineDeploymentDeps {
 }
 
 export function machineDeploymentController(deps: MachineDeploymentDeps): Controller<MachineDeployment> {
-  const rollout = { canUpdate: deps.canUpdate, asked: createAskMemory(), applied: createAppliedMemory() };
+  const rollout = { canUpdate: deps.canUpdate, asked: createAskMemory(), applied: createAppliedMemory(), told: createToldMemory() };
   return controller<MachineDeployment, DeploymentView>(machineDeploymentResource, {
     fieldManager: fieldManagers.default,
     eventSource: "machinedeployment-controller",

@@ -1,7 +1,7 @@
 // Replicas of sets under the OnDelete strategy: people delete machines, the new set fills up. Here: the pure plan.
 // Source: spec/controllers/machinedeployment.md section 7.
 import { byAge } from "../rollout/compare.ts";
-import type { RolloutPlan, RolloutView, SetPlan, SetView } from "./plan-view.ts";
+import { mayHave, type RolloutPlan, type RolloutView, type SetPlan, type SetView } from "./plan-view.ts";
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
@@ -34,6 +34,6 @@ export function planOnDelete(view: Pick<RolloutView, "replicas" | "newSet" | "ol
 
 function replicasOfNewSet({ replicas, newSet, oldSets }: Pick<RolloutView, "replicas" | "newSet" | "oldSets">): number {
   if (newSet.replicas >= replicas) return replicas;
-  const total = sum([newSet, ...oldSets].map((set) => Math.max(set.replicas, set.current)));
+  const total = sum([newSet, ...oldSets].map(mayHave));
   return newSet.replicas + Math.max(replicas - total, 0);
 }

@@ -1,4 +1,4 @@
-// What the planners of a MachineDeployment look at, and what they answer with. Here: types only.
+// What the planners of a MachineDeployment look at, and what they answer with. Here: types, and how many machines a set may have.
 // Source: spec/controllers/machinedeployment.md 6, inplace-workers.md 3.
 import type { RolloutLimits } from "../rollout/numbers.ts";
 
@@ -18,7 +18,12 @@ export interface SetView {
   readonly seen?: boolean;
   /** Its machines in the cache of Machines: one that has just come may not be in its counters, or one that left still in them. Absent = `current`. */
   readonly machines?: number;
+  /** Replicas that it was told before and its controller may still act on; absent = `replicas`. */
+  readonly told?: number;
 }
+
+/** Machines that a set has, or may come to have by what its controller was told. */
+export const mayHave = (set: SetView): number => Math.max(set.replicas, set.told ?? 0, set.current, set.machines ?? 0);
 
 export interface OldSetView extends SetView {
   /** False: never asked about, its machines are replaced. */

@@ -53,6 +53,17 @@ describe("rolling update, one step", () => {
     expect(figures(planned({ ...v, machineCount: 2 }))).toBe("new 2, old 1");
   });
 
+  it.each([
+    ["in transit, and one that is still to be made", { machines: 2 }, { machines: 0 }, "new 1, old 1"],
+    ["that its set may still make by what it was told before", { told: 2 }, {}, "new 1, old 1"],
+    ["none", {}, {}, "new 2, old 1"],
+  ])("counts machines set by set: %s", (_what, old, fresh, expected) => {
+    const v = view(3, 0, 1, "1/1/1", "1/0/0");
+    expect(
+      figures(planned({ ...v, machineCount: 2, newSet: { ...v.newSet, ...fresh }, oldSets: [{ ...set("old", "1/1/1"), ...old }] })),
+    ).toBe(expected);
+  });
+
   it("says why replicas change, and nothing where they stay", () => {
     const plan = planned(view(3, 1, 0, "3/3/3", "0/0/0"));
     expect(plan.newSet.because).toBe("3 of at most 4 machines exist");

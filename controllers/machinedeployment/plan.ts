@@ -2,7 +2,7 @@
 // Here: the rolling update as a pure function over a snapshot. Not here: OnDelete (plan-on-delete.ts), paused (plan-paused.ts), which set is the new one
 // (../rollout/compare.ts), writing (apply.ts). Source: spec/controllers/machinedeployment.md 6, inplace-workers.md 3.
 import { byAge } from "../rollout/compare.ts";
-import type { AskFirst, OldSetView, RolloutPlan, RolloutView, SetPlan, SetView } from "./plan-view.ts";
+import { type AskFirst, mayHave, type OldSetView, type RolloutPlan, type RolloutView, type SetPlan, type SetView } from "./plan-view.ts";
 
 interface Draft {
   readonly view: RolloutView;
@@ -32,7 +32,11 @@ export function planRollingUpdate(view: RolloutView): RolloutPlan | AskFirst {
     view,
     oldSets: view.oldSets.map(settled).sort(byAge),
     newReplicas: back.replicas + fresh.length,
-    countedReplicas: view.newSet.replicas + fresh.length,
+    // Replicas given to a set that makes no machines are not machines: what it has says how many it still wants.
+    countedReplicas: Math.min(
+      view.newSet.replicas + fresh.length,
+      back.hold ? (view.newSet.machines ?? view.newSet.current) : Number.POSITIVE_INFINITY,
+    ),
     holdCreation: back.hold,
     intents: new Map(),
     because: new Map(because === "" ? [] : [[view.newSet.name, because]]),
@@ -106,7 +110,7 @@ function growOrShrinkNewSet(draft: Draft): void {
   if (newReplicas > view.replicas) intend(draft, view.newSet, view.replicas, `above the wanted ${view.replicas}`);
   if (newReplicas >= view.replicas) return;
   const ceiling = view.replicas + view.limits.maxSurge;
-  const counted = sum(allSets(draft).map((set) => Math.max(specOf(draft, set), set.current)));
+  const counted = sum(allSets(draft).map((set) => Math.max(specOf(draft, set), mayHave(set))));
   const total = Math.max(counted, view.machineCount ?? 0);
   if (total >= ceiling) return;
   const growth = Math.min(ceiling - total, view.replicas - newReplicas);

@@ -11,6 +11,7 @@ import { rollingOut } from "./conditions.ts";
 import { identityOf, newIdentity, type SetIdentity, storedRevision } from "./desired.ts";
 import { planRollingUpdate } from "./plan.ts";
 import { planOnDelete } from "./plan-on-delete.ts";
+import type { ToldMemory } from "./told.ts";
 import { planPaused } from "./plan-paused.ts";
 import type { Coverage, RolloutPlan } from "./plan-view.ts";
 import {
@@ -34,6 +35,7 @@ import { applySet, applySets, writeRevision } from "./writing.ts";
 
 export interface RolloutDeps extends AskDeps {
   readonly applied: AppliedMemory;
+  readonly told: ToldMemory;
 }
 
 export async function rollOut(view: DeploymentView, context: ReconcileContext, deps: RolloutDeps): Promise<void> {
@@ -67,7 +69,7 @@ async function makePlan(
     revisionOfNew(choice);
     const identity = existing ? identityOf(existing) : newIdentity(view.deployment, context.random);
     const plan =
-      strategyOf(view) === "OnDelete" ? onDelete(view, choice, identity) : await rollingUpdate(view, context, deps, choice, identity);
+      strategyOf(view) === "OnDelete" ? onDelete(view, choice, identity, deps) : await rollingUpdate(view, context, deps, choice, identity);
     return { identity, plan };
   } catch (e) {
     if ((e as { code?: unknown }).code === "NotYet") return undefined;
@@ -87,9 +89,9 @@ function assertTemplates(view: DeploymentView): void {
 
 // --- planning ------------------------------------------------------------------------------------------------------------------------
 
-function onDelete(view: DeploymentView, choice: Choice<Candidate>, identity: SetIdentity): RolloutPlan {
+function onDelete(view: DeploymentView, choice: Choice<Candidate>, identity: SetIdentity, deps: RolloutDeps): RolloutPlan {
   const newSet = choice.newSet ? setView(choice.newSet.set) : absentSetView(identity.name, view.nowMs);
-  return planOnDelete({ replicas: replicasOf(view), newSet, oldSets: oldSetViews(view, choice) });
+  return planOnDelete({ replicas: replicasOf(view), newSet, oldSets: oldSetViews(view, choice, deps.told) });
 }
 
 async function rollingUpdate(
@@ -105,8 +107,8 @@ async function rollingUpdate(
     planRollingUpdate({
       replicas: replicasOf(view),
       limits: view.limits,
-      newSet: existing ? newSetView(view, existing) : absentSetView(identity.name, view.nowMs),
-      oldSets: oldSetViews(view, choice),
+      newSet: existing ? newSetView(view, existing, deps.told) : absentSetView(identity.name, view.nowMs),
+      oldSets: oldSetViews(view, choice, deps.told),
       machineCount: view.machines.length,
       ...(context.gates.enabled("InPlaceUpdates")
         ? {

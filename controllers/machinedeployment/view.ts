@@ -16,6 +16,7 @@ import { readTemplate, type TemplateRead } from "../templates/read.ts";
 import { newRevision, type Revision } from "./desired.ts";
 import type { NewSetView, OldSetView, SetView } from "./plan-view.ts";
 import type { PausedSet } from "./plan-paused.ts";
+import type { ToldMemory } from "./told.ts";
 
 /** What the plan of this run came to, for conditions. */
 export interface Outcome {
@@ -127,9 +128,10 @@ export const setView = (set: MachineSet): SetView => ({
   seen: (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0),
 });
 
-export const newSetView = (view: DeploymentView, set: MachineSet): NewSetView => ({
+export const newSetView = (view: DeploymentView, set: MachineSet, told: ToldMemory): NewSetView => ({
   ...setView(set),
   machines: machinesOf(view, set),
+  told: told.most(set),
   wasSender: moveTarget(set) !== undefined,
 });
 
@@ -143,11 +145,12 @@ export const absentSetView = (name: string, nowMs: number): SetView => ({
   upToDate: 0,
 });
 
-export const oldSetViews = (view: DeploymentView, choice: Choice<Candidate>): readonly OldSetView[] =>
+export const oldSetViews = (view: DeploymentView, choice: Choice<Candidate>, told: ToldMemory): readonly OldSetView[] =>
   choice.oldSets.map(({ set, inPlaceEligible }) => ({
     ...setView(set.set),
     inPlaceEligible,
     machines: machinesOf(view, set.set),
+    told: told.most(set.set),
   }));
 
 const machinesOf = (view: DeploymentView, set: MachineSet): number => view.machines.filter((m) => isControlledBy(m, set)).length;

@@ -173,9 +173,11 @@ export function readMoveTarget(view: MachineSetView, { cache }: Pick<ReconcileCo
   if (!target || !hash || isDeleting(target)) return { name, accepts: false };
   const wanted = Number(target.metadata.annotations?.[desiredReplicasAnnotation] ?? Number.NaN);
   const counted = acknowledgedMoves(target);
-  const onTheWay = cache
-    .ownedBy(machineResource, target.metadata.uid ?? "")
-    .filter((m) => isControlledBy(m, target) && isPendingMove(m) && !counted.includes(nameOf(m)));
-  const room = Number.isInteger(wanted) ? { room: wanted - (target.spec.replicas ?? 0) - onTheWay.length } : {};
+  const there = cache.ownedBy(machineResource, target.metadata.uid ?? "").filter((m) => isControlledBy(m, target));
+  const onTheWay = there.filter((m) => isPendingMove(m) && !counted.includes(nameOf(m)));
+  // While it makes no machines its replicas may be more than it has: they stand for machines that it might have had to take back.
+  const holds = target.metadata.annotations?.[disableMachineCreateAnnotation] === "true";
+  const taken = holds ? there.length : (target.spec.replicas ?? 0) + onTheWay.length;
+  const room = Number.isInteger(wanted) ? { room: wanted - taken } : {};
   return { name, accepts: receivesFrom(target).includes(nameOf(view.set)), ...room, set: target, hash };
 }
