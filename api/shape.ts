@@ -93,7 +93,9 @@ export function object<const P extends Properties>(properties: P, description: s
     schemas[name] = isMust ? (property as Must<unknown>).must : (property as Shape<unknown>);
     if (isMust) required.push(name);
   }
-  return { type: "object", description, ...(required.length > 0 ? { required: required.sort() } : {}), properties: schemas, ...extra };
+  // API servers drop empty lists of properties, and would then see a change at each apply.
+  const some = Object.keys(schemas).length > 0 ? { properties: schemas } : {};
+  return { type: "object", description, ...(required.length > 0 ? { required: required.sort() } : {}), ...some, ...extra };
 }
 
 /** An object that may not be empty when it is present. */
