@@ -194,6 +194,13 @@ describe("strategic merge patch", () => {
       { spec: { strategy: { $retainKeys: ["a"], a: 1, b: null } } },
       { spec: { strategy: { a: 1 } } },
     ],
+    [
+      "directives in new entries do nothing",
+      ab,
+      containers({ name: "c", env: { $patch: "merge", x: "1" } }),
+      containers({ name: "c", env: { x: "1" } }, ...ab.spec.containers),
+    ],
+    ["a directive for a map that is not there adds nothing", {}, { data: { $patch: "replace", a: "1" } }, {}],
     ["nothing", ab, {}, ab],
   ];
   it.each(good)("%s", (_, object, patch, result) => expect(strategicMergePatch(schema, object, patch)).toEqual(result));
@@ -221,6 +228,8 @@ describe("strategic merge patch", () => {
     [{ spec: { strategy: { $retainKeys: "type" } } }, "undecodable"],
     [{ spec: { "$setElementOrder/containers": "a" } }, "undecodable"],
     [{ spec: { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "b" }] } }, "internal"],
+    [{ spec: { "$setElementOrder/containers": [{ name: "a" }], containers: null } }, "internal"],
+    [{ spec: { "$setElementOrder/plain": ["a"], plain: [] } }, "unprocessable"],
     [{ metadata: { "$deleteFromPrimitiveList/finalizers": "a" } }, "undecodable"],
   ];
   const full = { metadata: { finalizers: ["a"] }, data: { a: "1" }, spec: { ...ab.spec, strategy: { type: "R" } } };

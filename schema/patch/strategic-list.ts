@@ -7,8 +7,8 @@ export interface ListMerge {
   /** Undefined for lists of scalars. */
   readonly mergeKey: string | undefined;
   readonly mergeItem: (item: Fields, patch: Fields) => unknown;
-  /** A new value without directives. */
-  readonly plain: (value: unknown) => unknown;
+  /** An entry that is new to the list. */
+  readonly added: (item: unknown) => unknown;
 }
 
 type List = readonly unknown[];
@@ -31,14 +31,11 @@ export function mergeList(merge: ListMerge, before: List, patch: List): List {
     const value = own(item, key);
     if (value === undefined) throw noMergeKey(item, key);
     const at = merged.findIndex((m) => sameJson(own(m as Fields, key), value));
-    if (at < 0) merged.push(merge.plain(item));
+    if (at < 0) merged.push(merge.added(item));
     else merged[at] = merge.mergeItem(merged[at] as Fields, item);
   }
   return inOrder(key, merged, additions, kept);
 }
-
-/** A list that is new to the object. */
-export const plainList = (merge: ListMerge, list: List): List => merge.plain(list) as List;
 
 /** @returns whether the entries are maps @throws PatchError on a mixture, and on lists of lists */
 function kindOf(items: List): boolean {
@@ -77,7 +74,7 @@ export function orderList(merge: ListMerge, merged: List, order: List, before: L
   let last = -1;
   for (const item of additions) {
     const at = position(merge.mergeKey, order, item);
-    if (at <= last) {
+    if (order.length > 0 && at <= last) {
       throw new PatchError("internal", "The order in patch list doesn't match $setElementOrder list, or it lacks an item of the patch");
     }
     last = at;

@@ -3,7 +3,7 @@
 // Source: Kubernetes' documentation of strategic merge patch; recorded cases.
 import type { JsonSchema } from "../../api/meta/schema.ts";
 import { type Fields, isMap, own, put } from "../json-values.ts";
-import { badDirective, type ListMerge, mergeList, orderList, plainList, withoutFromList } from "./strategic-list.ts";
+import { badDirective, type ListMerge, mergeList, orderList, withoutFromList } from "./strategic-list.ts";
 import { PatchError } from "./types.ts";
 
 const DIRECTIVE = "$patch";
@@ -73,9 +73,13 @@ function mergeField(schema: JsonSchema | undefined, result: Record<string, unkno
   if (value === null) delete result[key];
   else if (isMap(value) && isMap(before)) {
     const field = below(schema, key);
-    put(result, key, strategies(field).includes("replace") ? plain(value) : mergeMap(field, before, value));
+    put(result, key, strategies(field).includes("replace") ? omit(value, [DIRECTIVE]) : mergeMap(field, before, value));
   } else if (Array.isArray(value) && Array.isArray(before)) put(result, key, mergedList(schema, key, before, value));
-  else put(result, key, plain(value));
+  else {
+    const fresh = plain(value);
+    if (fresh === undefined) delete result[key];
+    else put(result, key, fresh);
+  }
 }
 
 function mergedList(
@@ -91,7 +95,7 @@ function mergedList(
 const listMerge = (field: JsonSchema | undefined): ListMerge => ({
   mergeKey: field?.["x-kubernetes-patch-merge-key"],
   mergeItem: (item, patch) => mergeMap(field?.items, item, patch),
-  plain,
+  added: withoutDirectives,
 });
 
 /** $retainKeys: only the named fields of the object stay. */
@@ -122,14 +126,21 @@ function setOrders(schema: JsonSchema | undefined, object: Fields, patch: Fields
     if (!Array.isArray(order)) throw new PatchError("undecodable", "Invalid patch format of setElementOrder list: it must be a list");
     const before = own(object, key);
     const change = own(patch, key);
-    if (change === null || (before === undefined && change === undefined)) continue;
+    if (before === undefined && change === undefined) continue;
     if ((before !== undefined && !Array.isArray(before)) || (change !== undefined && !Array.isArray(change))) {
       throw new PatchError("internal", `${directive} names a field that is no list`);
     }
+    // kube-apiserver cannot tell the kind of the entries then.
+    if ((before?.length ?? 0) + (change?.length ?? 0) === 0)
+      throw new PatchError("unprocessable", "no elements in any of the given slices");
     const field = below(schema, key);
     const merge = listMerge(field);
     const merged =
-      change === undefined ? (before ?? []) : before === undefined ? plainList(merge, change) : mergedList(schema, key, before, change);
+      change === undefined
+        ? (before ?? [])
+        : before === undefined
+          ? (plain(change) as readonly unknown[])
+          : mergedList(schema, key, before, change);
     put(result, key, orderList(merge, merged, order, before ?? [], change ?? []));
     done.add(key);
   }
@@ -144,15 +155,30 @@ function deleteFromList(result: Record<string, unknown>, key: string, gone: unkn
   put(result, key, withoutFromList(before, gone));
 }
 
-/** The value where nothing is to be merged with: directives dropped, nulls taken as absent. */
+const isDirective = (key: string): boolean =>
+  key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(DELETE_FROM) || key.startsWith(SET_ORDER);
+
+/**
+ * A value that is new to its map: directives dropped, nulls taken as absent; undefined for a map that says what to do with a value there
+ * is not, as kube-apiserver has it for `replace` too.
+ */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => !(isMap(item) && own(item, DIRECTIVE) !== undefined)).map(plain);
   if (!isMap(value)) return value;
+  if (own(value, DIRECTIVE) !== undefined) return undefined;
   const copy: Record<string, unknown> = {};
-  if (own(value, DIRECTIVE) === "delete") return copy;
   for (const key in value) {
-    const directive = key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(DELETE_FROM) || key.startsWith(SET_ORDER);
-    if (!directive && value[key] !== null) put(copy, key, plain(value[key]));
+    const kept = isDirective(key) || value[key] === null ? undefined : plain(value[key]);
+    if (kept !== undefined) put(copy, key, kept);
   }
+  return copy;
+}
+
+/** An entry that is new to its list: nothing is done for its directives but leaving them out. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives);
+  if (!isMap(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key in value) if (!isDirective(key)) put(copy, key, withoutDirectives(value[key]));
   return copy;
 }
