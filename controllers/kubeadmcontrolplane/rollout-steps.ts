@@ -15,6 +15,7 @@ import { maxSurgeOf, messageOf, nameOf, replicasOf } from "./machines.ts";
 import { decideInPlace, nextStep } from "./plan.ts";
 import { buildQuestion } from "./question.ts";
 import { checkPreflight, initialize, scaleDown, scaleUp, waitForPreflight } from "./scale-steps.ts";
+import { settling } from "./settle.ts";
 import { trigger } from "./trigger.ts";
 import { clusterKeyOf, type ControlPlaneView, liveMachines, outdatedMachines, verdictOf } from "./view.ts";
 import { prepareUpgrade } from "./workload-config.ts";
@@ -56,6 +57,16 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
     return { stop: true };
   }
   if (outdated.length > 0) await prepareUpgrade(view, tools.workloadClusters.get(clusterKeyOf(view)));
+  if (outdated.length > 0 && (step.do === "scaleDown" || step.do === "tryInPlace")) {
+    const wait = settling(
+      liveMachines(view).filter((m) => m !== step.machine && !outdated.includes(m)),
+      view.nowMs,
+    );
+    if (wait) {
+      view.notes.waiting.push(`waiting for Machine ${nameOf(wait.machine)} to be available`);
+      return { requeueAfterMs: wait.requeueAfterMs, stop: true };
+    }
+  }
   switch (step.do) {
     case "nothing":
       view.told.delete(kcp.metadata.uid ?? "");
