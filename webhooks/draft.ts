@@ -33,14 +33,14 @@ export function withAt<T>(value: T, path: readonly string[], wanted: unknown): T
   if (key === undefined) return wanted as T;
   const base = plain(value) ?? {};
   const inner = withAt(base[key], rest, wanted);
-  return inner === base[key] && key in base ? value : ({ ...base, [key]: inner } as T);
+  return inner === base[key] && Object.hasOwn(base, key) ? value : ({ ...base, [key]: inner } as T);
 }
 
 /** A copy without the key at a path. */
 export function withoutAt<T>(value: T, path: readonly string[]): T {
   const [key, ...rest] = path;
   const base = plain(value);
-  if (key === undefined || !base || !(key in base)) return value;
+  if (key === undefined || !base || !Object.hasOwn(base, key)) return value;
   const { [key]: inner, ...others } = base;
   return (rest.length === 0 ? others : { ...others, [key]: withoutAt(inner, rest) }) as T;
 }

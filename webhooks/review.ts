@@ -113,8 +113,10 @@ export function patchBetween(before: unknown, after: unknown, path = ""): readon
   const at = (key: string): string => `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return [
     ...Object.keys(old).flatMap((key): readonly PatchOperation[] =>
-      key in now ? patchBetween(old[key], now[key], at(key)) : [{ op: "remove", path: at(key) }],
+      Object.hasOwn(now, key) ? patchBetween(old[key], now[key], at(key)) : [{ op: "remove", path: at(key) }],
     ),
-    ...Object.keys(now).flatMap((key): readonly PatchOperation[] => (key in old ? [] : [{ op: "add", path: at(key), value: now[key] }])),
+    ...Object.keys(now).flatMap((key): readonly PatchOperation[] =>
+      Object.hasOwn(old, key) ? [] : [{ op: "add", path: at(key), value: now[key] }],
+    ),
   ];
 }
