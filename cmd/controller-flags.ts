@@ -8,12 +8,16 @@ import { closest, FlagError, type Flags, type FlagTable } from "./flags.ts";
 /** Controllers by name; those of simulated infrastructure run only when they are named. */
 export const CONTROLLERS = [
   "cluster",
+  "clusterclass",
   "extensionconfig",
   "kubeadmconfig",
   "kubeadmcontrolplane",
   "machine",
   "machinedeployment",
   "machineset",
+  "topology",
+  "topologymachinedeployment",
+  "topologymachineset",
 ] as const;
 export const SIMULATED_CONTROLLERS = ["devcluster", "devmachine"] as const;
 

@@ -36,6 +36,12 @@ const FLAGS: FlagTable = {
   "secure-port": { ...APISERVER_FLAGS["secure-port"], alias: "port", value: "N" },
   ...CONTROLLER_FLAGS,
   controllers: { type: "string", value: "LIST", default: "*,devcluster,devmachine", help: "which run: names, *, -NAME to leave one out" },
+  updater: {
+    type: "string",
+    value: "true|false",
+    default: "true",
+    help: "register the kubeadm updater for all namespaces; false: bring an update extension of your own",
+  },
 };
 
 export const help = `usage: theseus dev FLAGS
@@ -70,7 +76,7 @@ async function start(flags: Flags, settings: ControllerSettings, opened: Opened,
   await installKinds(api.server);
   const world = openWorld(api, settings, opened);
   await reopenClusters(world);
-  const extension = await openUpdater(world, api, opened);
+  const extension = flags.choice("updater", ["true", "false"]) === "false" ? "none" : await openUpdater(world, api, opened);
   const manager = await openControllers(world, api, settings, opened);
   await openDiagnostics(settings, manager, opened);
   for (const line of greeting(api.url, kubeconfig, settings, extension)) io.out(line);

@@ -20,6 +20,9 @@ import { kubeadmControlPlaneController } from "./kubeadmcontrolplane/controller.
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
+import { topologyMachineDeploymentController, topologyMachineSetController } from "./topology/cleanup.ts";
+import { clusterClassController } from "./topology/class-controller.ts";
+import { topologyController } from "./topology/controller.ts";
 import type { WorkloadClustersControl } from "./workload/clusters.ts";
 
 export interface ControllersParts {
@@ -43,7 +46,8 @@ export function createControllers(parts: ControllersParts): readonly AnyControll
   const { client, clock, log, pki, gates, workloadClusters } = parts;
   const registry = createRegistry();
   const calls = { transport: parts.hookTransport, clock, log, metrics: hookMetrics(parts.metrics) };
-  const hooks = createInPlaceHooks(createHookClient({ ...calls, registry, namespaceLabels: namespaceLabels(parts.cache) }), clock);
+  const hookClient = createHookClient({ ...calls, registry, namespaceLabels: namespaceLabels(parts.cache) });
+  const hooks = createInPlaceHooks(hookClient, clock);
   return [
     clusterController({ workloadClusters, pki }),
     kubeadmConfigController({ workloadClusters, pki }),
@@ -51,6 +55,14 @@ export function createControllers(parts: ControllersParts): readonly AnyControll
     machineDeploymentController({ canUpdate: hooks.canUpdateMachineSet }),
     machineSetController(),
     machineController({ workloadClusters, updateMachine: hooks.updateMachine, nowMs: () => clock.nowMs() }),
+    ...(gates.enabled("ClusterTopology")
+      ? [
+          clusterClassController({ hooks: hookClient }),
+          topologyController({ hooks: hookClient, clock }),
+          topologyMachineDeploymentController(),
+          topologyMachineSetController(),
+        ]
+      : []),
     ...(gates.enabled("RuntimeSDK") ? [extensionConfigController({ registry, calls, client, role: parts.extensionConfigRole })] : []),
   ];
 }
