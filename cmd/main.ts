@@ -49,5 +49,6 @@ try {
   if (wantsStack && stack) io.error(stack);
   process.exitCode = code === "FlagError" || name === "FeatureGateError" ? EXIT_USAGE : 1;
 }
-// Everything a command opened is closed by now; a handle that is left would keep the terminal waiting.
+// Everything a command opened is closed by now; a handle that is left would keep the terminal waiting. What was printed must be out first.
+for (const stream of [process.stdout, process.stderr]) await new Promise((written) => stream.write("", written));
 process.exit();
