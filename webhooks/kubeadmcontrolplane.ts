@@ -58,7 +58,12 @@ function rolloutErrors(spec: unknown, prefix: string): readonly FieldError[] {
   return [
     ...(textAt(strategy, "type") === "RollingUpdate" ? [] : [required(`${prefix}.rollout.strategy.type`, "must be RollingUpdate")]),
     ...(surge === 0 && typeof replicas === "number" && replicas < 3
-      ? [required(`${prefix}.rollout.strategy.rollingUpdate`, "with maxSurge 0 the replica count needs to be at least 3: raise replicas, or set maxSurge to 1")]
+      ? [
+          required(
+            `${prefix}.rollout.strategy.rollingUpdate`,
+            "with maxSurge 0 the replica count needs to be at least 3: raise replicas, or set maxSurge to 1",
+          ),
+        ]
       : []),
     ...(surge === 0 || surge === 1 ? [] : [required(`${prefix}.rollout.strategy.rollingUpdate.maxSurge`, "must be 0 or 1")]),
     ...(typeof validity === "number" && validity > limit
