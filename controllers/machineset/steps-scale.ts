@@ -84,28 +84,43 @@ async function createOne(view: MachineSetView, context: ReconcileContext): Promi
   const name = nameFromTemplate(template, { "cluster.name": nameOf(cluster), "machineSet.name": nameOf(set) }, context.random);
   const { infrastructureRef, bootstrap } = set.spec.template.spec;
   const made: Made[] = [];
+  let asked = false;
   try {
     const configRef = bootstrap.configRef?.name
       ? await createObject(view, context, name, bootstrap.configRef, view.bootstrapTemplate, made)
       : undefined;
     const infraRef = await createObject(view, context, name, infrastructureRef, view.infrastructureTemplate, made);
-    return await applyIntent<Machine>(
-      context,
-      machineResource,
-      newMachine(set, name, { infrastructureRef: infraRef, configRef }),
-      fieldManagers.machineSet,
-    );
+    const intent = newMachine(set, name, { infrastructureRef: infraRef, configRef });
+    asked = true;
+    return await applyIntent<Machine>(context, machineResource, intent, fieldManagers.machineSet);
   } catch (e) {
     const failures: unknown[] = [e];
+    // An answer that was lost: the Machine may well exist, and needs its objects. Only who knows that it does not may take them away.
+    if (asked && !isRefusal(e)) {
+      const stored = await context.client
+        .get(machineResource, { namespace: set.metadata.namespace ?? "", name })
+        .catch((read: unknown) => read);
+      if (!isNotFound(stored)) {
+        if (!(stored instanceof Error)) return stored as Machine;
+        throw new Error(`creating Machine ${name}: ${messageOf(e)}; whether it exists is not known: ${messageOf(stored)}`, { cause: e });
+      }
+    }
     for (const { kind, object } of made.reverse()) {
       await context.client.delete(kind.resource, keyOf(object)).catch((cleanUp: unknown) => {
         if (!isNotFound(cleanUp)) failures.push(cleanUp);
       });
     }
-    const text = failures.map((f) => (f instanceof Error ? f.message : String(f))).join("; ");
-    throw new Error(`creating Machine ${name}: ${text}`, { cause: e });
+    throw new Error(`creating Machine ${name}: ${failures.map(messageOf).join("; ")}`, { cause: e });
   }
 }
+
+const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
+
+/** The server said no: nothing was stored. */
+const isRefusal = (e: unknown): boolean => {
+  const code = (e as { code?: unknown } | undefined)?.code;
+  return typeof code === "number" && code >= 400 && code < 500;
+};
 
 interface Made {
   readonly kind: ContractKind;

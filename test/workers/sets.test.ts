@@ -130,6 +130,29 @@ describe("making machines", () => {
     }
   });
 
+  it("keeps what a machine needs when the answer to its creation is lost", async () => {
+    let lost = 0;
+    const world = await openWorld({
+      controllers: both(),
+      between: (transport) => async (request) => {
+        const answer = await transport(request);
+        const creates = request.method === "PATCH" && /\/machines\/[^/]+$/.test(request.path) && answer.status === 201;
+        if (!creates || lost === 2) return answer;
+        lost++;
+        throw new Error("socket hang up");
+      },
+    });
+    await world.client.create<MachineDeployment>(machineDeploymentResource, deploymentOf());
+    await world.settle();
+    expect(lost).toBe(2);
+    const names = (await world.machines()).map((m) => m.metadata.name).sort();
+    expect(names).toHaveLength(3);
+    for (const kind of ["DevMachine", "KubeadmConfig"]) {
+      const { items } = await world.client.list(resourceOf(kind), { namespace: NAMESPACE });
+      expect(items.map((o) => o.metadata.name).sort()).toEqual(names);
+    }
+  });
+
   it("waits for preflight checks, says which, and goes on by itself", async () => {
     const world = await openWorld({ controllers: both(), preflight: true });
     const controlPlane = {
