@@ -7,13 +7,16 @@ const fail = (error: unknown): never => {
   process.exit(code === "FlagError" ? 64 : 1);
 };
 
+// Heard from the first moment on: a signal in mid-start ends the server in order, too.
+const stopped = new Promise<void>((done) => {
+  process.once("SIGINT", () => done());
+  process.once("SIGTERM", () => done());
+});
 try {
   const running = await serveApiServer(process.argv.slice(2), (line) => process.stdout.write(`${line}\n`));
-  const stop = (): void => {
-    running.stop().then(() => process.exit(0), fail);
-  };
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+  await stopped;
+  await running.stop();
+  process.exit(0);
 } catch (error) {
   fail(error);
 }

@@ -108,7 +108,12 @@ export async function serveApiServer(args: readonly string[], print: (line: stri
   const flags = parseApiServerFlags(args);
   const running = await startApiServer(startOptions(flags, log));
   const out = one(flags, "kubeconfig-out");
-  if (out !== undefined) writeFileSync(out, running.adminKubeconfig, { mode: 0o600 });
+  try {
+    if (out !== undefined) writeFileSync(out, running.adminKubeconfig, { mode: 0o600 });
+  } catch (error) {
+    await running.stop();
+    throw new Error(`cannot write ${out} of --kubeconfig-out: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+  }
   print(`ready ${running.url}`);
   return running;
 }
