@@ -1,5 +1,6 @@
 // A world on virtual time: one seeded scheduler runs one key at a time, and time moves only when nothing is left to do.
 // Here: building it, letting it run to a wanted state, restarting its controllers. Not here: what is in a world (world.ts), scenarios.
+import type { Transport } from "../api/meta/transport.ts";
 import { createMemoryStore } from "../apiserver/store/memory.ts";
 import type { ApiServer } from "../apiserver/server.ts";
 import type { Store } from "../apiserver/store/store.ts";
@@ -20,7 +21,7 @@ import { type HostTimings, INSTANT } from "./host/exec.ts";
 import { type SequenceLog, sequenceLog } from "./sequence/log.ts";
 import { managementServer } from "./servers.ts";
 import { countedPorts } from "./workload/clusters.ts";
-import { adminClient, createWorld, installKinds, type World } from "./world.ts";
+import { adminClient, clientOf, createWorld, installKinds, type World } from "./world.ts";
 
 export interface VirtualOptions {
   readonly seed: number;
@@ -33,6 +34,10 @@ export interface VirtualOptions {
   readonly log?: Logger;
   /** Stands between the hook client and the updater: faults, other extensions. */
   readonly hooks?: (updater: HookTransport) => HookTransport;
+  /** Stands between the controllers and the management server; asked once per process, that is at the start and at each restart. */
+  readonly between?: (transport: Transport, clock: VirtualClock) => Transport;
+  /** After each run of a key. @returns `restart`: the process of the controllers ends here and a new one starts */
+  readonly afterStep?: () => "restart" | undefined;
 }
 
 export interface Virtual {
@@ -46,6 +51,8 @@ export interface Virtual {
   until(what: string, holds: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
   /** Lets `ms` of virtual time pass. */
   pass(ms: number): Promise<void>;
+  /** The process of the controllers ends, with its memory, and a new one starts over the same server. */
+  restart(): void;
   stop(): void;
 }
 
@@ -87,34 +94,33 @@ export async function startVirtual(options: VirtualOptions): Promise<Virtual> {
     patience: microtasks,
     watchWorkload: (transport, { name }) => log.records(transport, `${name}: `),
   });
-  const metrics = createMetrics();
-  const controllers = simulatedControllers({
-    world,
-    gates,
-    metrics,
-    clock,
-    log: logger,
-    client: adminClient(server, "manager"),
-    pki,
-    cache: () => manager.cache,
-    hookTransport: log.recordsHooks(options.hooks?.(inProcessHooks(world)) ?? inProcessHooks(world)),
-  });
-  const manager: Manager = createManager({
-    client: adminClient(server, "manager"),
-    clock,
-    random,
-    log: logger,
-    gates,
-    controllers,
-    metrics,
-  });
+  const hookTransport = log.recordsHooks(options.hooks?.(inProcessHooks(world)) ?? inProcessHooks(world));
+  const newManager = (): Manager => {
+    const metrics = createMetrics();
+    const client = clientOf(options.between?.(server.handle, clock) ?? server.handle, "manager");
+    const parts = { world, gates, metrics, clock, log: logger, client, pki, hookTransport };
+    const controllers = simulatedControllers({ ...parts, cache: () => made.cache });
+    const made: Manager = createManager({ client, clock, random, log: logger, gates, controllers, metrics });
+    return made;
+  };
+  let manager = newManager();
   const driver: StepDriver = stepDriver({ managers: () => [manager], random: seededRandom(seed ^ 0x5bd1e995), turn });
   await startExtension(adminClient(plain, "theseus-install"), { url: IN_PROCESS_URL });
   manager.start();
 
   let steps = 0;
+  const restart = (): void => {
+    manager.stop();
+    manager = newManager();
+    manager.start();
+  };
   const drain = async (): Promise<void> => {
-    while (await driver.step()) if (++steps > STEPS_MAX) throw new Error(`no rest after ${STEPS_MAX} steps: something writes without end`);
+    for (;;) {
+      const stepped = await driver.step();
+      if (options.afterStep?.() === "restart") restart();
+      else if (!stepped) return;
+      if (++steps > STEPS_MAX) throw new Error(`no rest after ${STEPS_MAX} steps: something writes without end`);
+    }
   };
   const runTo = async (endMs: number, holds: () => boolean | Promise<boolean>): Promise<boolean> => {
     for (;;) {
@@ -143,6 +149,7 @@ export async function startVirtual(options: VirtualOptions): Promise<Virtual> {
       await runTo(endMs, () => clock.nowMs() >= endMs);
       await drain();
     },
+    restart,
     stop() {
       manager.stop();
       world.stop();

@@ -57,8 +57,9 @@ export interface World extends SimulatedParts {
 
 const ADMIN = { username: "theseus", groups: ["system:masters", "system:authenticated"] };
 
-export const adminClient = (server: ApiServer, fieldManager: string): Client =>
-  transportClient({ transport: server.handle, user: ADMIN, fieldManager });
+export const clientOf = (transport: Transport, fieldManager: string): Client => transportClient({ transport, user: ADMIN, fieldManager });
+
+export const adminClient = (server: ApiServer, fieldManager: string): Client => clientOf(server.handle, fieldManager);
 
 export interface SimulatedOptions {
   readonly clock: Clock;

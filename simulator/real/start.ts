@@ -16,16 +16,17 @@ export interface SimulationOptions {
   readonly timings?: HostTimings;
   /** Stands between the controllers and the updater: faults, an extension of one's own. */
   readonly hooks?: VirtualOptions["hooks"];
+  readonly between?: VirtualOptions["between"];
+  readonly afterStep?: VirtualOptions["afterStep"];
 }
 
 /** API server, controllers, simulated machines and the kubeadm updater in this process, on virtual time from 2026-01-01. Call stop() at the end.
  *  @throws FeatureGateError */
-export const startSimulation = ({ seed, featureGates = "", timings = REALISTIC, hooks }: SimulationOptions): Promise<Virtual> =>
+export const startSimulation = ({ featureGates = "", timings = REALISTIC, ...more }: SimulationOptions): Promise<Virtual> =>
   startVirtual({
-    seed,
+    ...more,
     gates: fixedGates(parseFeatureGates(featureGates, developmentFeatureGates)),
     turn: macrotask,
     pki: simulationPki,
     timings,
-    ...(hooks ? { hooks } : {}),
   });
