@@ -10,6 +10,7 @@ import type { Clock } from "../runtime/base/clock.ts";
 import type { Logger } from "../runtime/base/log.ts";
 import type { Random } from "../runtime/base/random.ts";
 import type { WorkloadApi } from "./workload/clusters.ts";
+import { nodeStatusWithObject } from "./workload/node-status.ts";
 
 export interface ServersParts {
   readonly clock: Clock;
@@ -28,6 +29,6 @@ export function openWorkloadApi(parts: Omit<ServersParts, "admission">): (cluste
   return (cluster) => {
     const server = standardServer({ ...parts, keyPrefix: workloadPrefix(cluster) });
     void server.start();
-    return { handle: server.handle, stop: () => server.stop() };
+    return { handle: nodeStatusWithObject(server.handle), stop: () => server.stop() };
   };
 }
