@@ -3,7 +3,7 @@
 // Not here: the commands (cmd/, hack/test.ts, hack/check.ts).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const NODE_PINNED = "24.22.3";
 const NODE_MIN = [22, 19];
 
-const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const root = realpathSync(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const modules = path.join(root, "node_modules");
 const stampFile = path.join(modules, ".theseus-set-up");
 const lockFolder = path.join(root, ".set-up-lock");
@@ -27,8 +27,10 @@ const newEnough = (version) => {
   return major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
 };
 
-const ownNodeServes = newEnough(process.version);
-const pinnedNode = path.join(modules, ".bin", process.platform === "win32" ? "node.exe" : "node");
+const binFolder = path.join(modules, ".bin");
+const pinnedNode = path.join(binFolder, process.platform === "win32" ? "node.exe" : "node");
+// npm scripts find the pinned Node before the machine's own; it must not count as the latter.
+const ownNodeServes = newEnough(process.version) && !realpathSync(process.execPath).startsWith(modules + path.sep);
 const nodeBinary = () => (ownNodeServes ? process.execPath : pinnedNode);
 
 const wanted = () =>
@@ -39,15 +41,35 @@ const wanted = () =>
 
 const isSetUp = () => existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted() && existsSync(nodeBinary());
 
+const pathWithout = (folder) =>
+  (process.env.PATH ?? "")
+    .split(path.delimiter)
+    .filter((entry) => path.resolve(entry) !== folder)
+    .join(path.delimiter);
+
 function npm(...args) {
   const done = spawnSync("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
+    // With the machine's own Node: the pinned one may be replaced by this very call.
+    env: { ...process.env, PATH: pathWithout(binFolder) },
     shell: process.platform === "win32",
   });
   if (done.error) fail(`npm could not be started (${done.error.message}); install Node.js with npm and try again`);
   if (done.status !== 0)
     fail(`npm ${args.join(" ")} failed; see the lines above, mend the cause (often the network or a proxy) and run again`);
+}
+
+// In a folder of its own, so that npm does not look at all packages again; linked to where npm scripts look first.
+function installNode() {
+  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const folder = path.join(modules, ".node");
+  mkdirSync(folder, { recursive: true });
+  npm("install", "--no-save", "--prefix", folder, `${name}@${NODE_PINNED}`);
+  const binary = path.join(folder, "node_modules", name, "bin", path.basename(pinnedNode));
+  rmSync(pinnedNode, { force: true });
+  if (process.platform === "win32") copyFileSync(binary, pinnedNode);
+  else symlinkSync(path.relative(path.dirname(pinnedNode), binary), pinnedNode);
 }
 
 // Two commands started at once in a fresh clone must not install into each other.
@@ -89,12 +111,7 @@ function setUp() {
     npm("ci");
     if (!ownNodeServes) {
       say(`Node ${process.version} is older than ${NODE_MIN.join(".")}: installing Node ${NODE_PINNED} beside it`);
-      npm(
-        "install",
-        "--no-save",
-        "--no-package-lock",
-        `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@${NODE_PINNED}`,
-      );
+      installNode();
     }
     writeFileSync(stampFile, wanted());
   });
@@ -102,7 +119,7 @@ function setUp() {
 
 function run(args) {
   const env = { ...process.env, NODE_COMPILE_CACHE: path.join(modules, ".cache", "theseus") };
-  env.PATH = `${path.join(modules, ".bin")}${path.delimiter}${env.PATH ?? ""}`;
+  env.PATH = `${binFolder}${path.delimiter}${env.PATH ?? ""}`;
   // npm_* variables of `npm run` describe this call, not those that the command may make.
   const child = spawn(nodeBinary(), ["--disable-warning=ExperimentalWarning", ...args], { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
