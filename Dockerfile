@@ -1,4 +1,4 @@
-# The image of `theseus`: built files and their packages, nothing else.
+# The image of `theseus`: built files and their packages, and ssh for the updater; nothing else.
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
@@ -7,6 +7,8 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends openssh-client && rm -rf /var/lib/apt/lists/* \
+  && useradd --uid 65532 --create-home theseus
 WORKDIR /theseus
 COPY --from=build /src/package.json ./
 COPY --from=build /src/node_modules ./node_modules
