@@ -62,7 +62,10 @@ function npm(...args) {
 
 // In a folder of its own, so that npm does not look at all packages again; linked to where npm scripts look first.
 function installNode() {
-  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const platform = process.platform === "win32" ? "win" : process.platform;
+  // Published under a longer name, since the short one was taken.
+  const prefix = platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
+  const name = `${prefix}-${platform}-${process.arch}`;
   const folder = path.join(modules, ".node");
   mkdirSync(folder, { recursive: true });
   npm("install", "--no-save", "--prefix", folder, `${name}@${NODE_PINNED}`);
@@ -120,7 +123,6 @@ function setUp() {
 function run(args) {
   const env = { ...process.env, NODE_COMPILE_CACHE: path.join(modules, ".cache", "theseus") };
   env.PATH = `${binFolder}${path.delimiter}${env.PATH ?? ""}`;
-  // npm_* variables of `npm run` describe this call, not those that the command may make.
   const child = spawn(nodeBinary(), ["--disable-warning=ExperimentalWarning", ...args], { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`${nodeBinary()} could not be started: ${error.message}`));
