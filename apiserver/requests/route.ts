@@ -64,8 +64,23 @@ function resourceParts(parts: readonly string[]): Parts {
   return { namespace, resource: first, name: second, subresource: third ?? "", rest: parts.slice(3), watch: false };
 }
 
+/** Clients ask for the same objects again and again. Bounded: a full map starts anew. */
+const known = new Map<string, Route>();
+const KNOWN_MAX = 20_000;
+const KNOWN_LENGTH_MAX = 300;
+
 /** @returns undefined for a path that cannot be decoded, has an empty part inside, or a part with a slash in it */
 export function parsePath(wirePath: string): Route | undefined {
+  const found = known.get(wirePath);
+  if (found) return found;
+  const route = parse(wirePath);
+  if (route === undefined || wirePath.length > KNOWN_LENGTH_MAX) return route;
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(wirePath, Object.freeze(route));
+  return route;
+}
+
+function parse(wirePath: string): Route | undefined {
   const trimmed = wirePath.length > 1 && wirePath.endsWith("/") ? wirePath.slice(0, -1) : wirePath;
   if (trimmed === "" || trimmed === "/") return elsewhere("/");
   const parts = splitPath(trimmed);

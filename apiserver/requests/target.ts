@@ -30,6 +30,7 @@ export function targetOf(request: ApiRequest): Target | undefined {
   const query = new URLSearchParams(request.query);
   const route = asWatch(parsed, query);
   const watching = isWatch(query, route);
-  const selectedName = SELECTED_NAME.exec(query.get("fieldSelector") ?? "")?.[1];
+  const selector = query.get("fieldSelector");
+  const selectedName = selector === null ? undefined : SELECTED_NAME.exec(selector)?.[1];
   return { route, query, watching, info: requestInfo(request.method, route, watching, selectedName) };
 }

@@ -2,7 +2,7 @@
 // Figures of a kube-apiserver on such a machine stand beside ours. Not here: the server in process (in-process.ts), starting (ready.ts).
 import { randomBytes } from "node:crypto";
 import https from "node:https";
-import { printMachine, rateOf, rateRow, row } from "./measure.ts";
+import { costRow, cpuSecondsOf, printMachine, rateOf, rateRow, row } from "./measure.ts";
 import { type Running, startBuilt } from "./server.ts";
 
 /** On two busy cores, 16 connections, etcd without fsync (figures of the conformance recordings). */
@@ -57,10 +57,14 @@ const config = (name: string, commands: readonly string[]) => ({
 
 async function writes(running: Running, connections: https.Agent): Promise<void> {
   let next = 0;
-  const creates = await rateOf(ROUNDS, () =>
-    shared(2_000, () => request(running, connections, "POST", CONFIG_MAPS, configMap(`c${next++}`, { text }))),
+  const serverCpu = (): number => cpuSecondsOf(running.pid);
+  const creates = await rateOf(
+    ROUNDS,
+    () => shared(1_000, () => request(running, connections, "POST", CONFIG_MAPS, configMap(`c${next++}`, { text }))),
+    serverCpu,
   );
   rateRow("create a ConfigMap of 2 KB", creates);
+  costRow(creates, yardstick);
   row("  against kube-apiserver", creates.perSecond / KUBE_APISERVER.createsPerSecond, "x", "goal 2");
 
   const apply = (name: string, manager: string, body: object): Promise<unknown> =>
@@ -76,8 +80,13 @@ async function writes(running: Running, connections: https.Agent): Promise<void>
     }
   }
   let value = 0;
-  const applies = await rateOf(ROUNDS, () => shared(2_000, (i) => apply(`k${i % 50}`, "one", config(`k${i % 50}`, [`run ${value++}`]))));
+  const applies = await rateOf(
+    ROUNDS,
+    () => shared(1_000, (i) => apply(`k${i % 50}`, "one", config(`k${i % 50}`, [`run ${value++}`]))),
+    serverCpu,
+  );
   rateRow("apply that changes a custom resource of 3 managers", applies);
+  costRow(applies, yardstick);
   row("  against kube-apiserver", applies.perSecond / KUBE_APISERVER.appliesPerSecond, "x", "goal 5");
 }
 
@@ -90,16 +99,21 @@ async function lists(running: Running, connections: https.Agent): Promise<void> 
     return request(running, connections, "POST", path, { ...object, metadata: { name: `k${i}` } });
   });
   let size = 0;
-  const rate = await rateOf(5, async () => {
-    size = (await request(running, connections, "GET", path)).bytes.byteLength;
-    return 1;
-  });
+  const rate = await rateOf(
+    5,
+    async () => {
+      size = (await request(running, connections, "GET", path)).bytes.byteLength;
+      return 1;
+    },
+    () => cpuSecondsOf(running.pid),
+  );
   row(
     "list of 5,000 custom resources",
     1_000 / rate.perSecond,
     "ms",
     `${(size / 1e6).toFixed(1)} MB, spread ${Math.round(rate.spread * 100)}%`,
   );
+  row("  CPU time of the server", 1_000 / rate.perCpuSecond, "ms");
   row("  against kube-apiserver", 1_000 / rate.perSecond / KUBE_APISERVER.listMs, "x its time", "goal 0.5");
 }
 
@@ -146,23 +160,33 @@ async function watchRound(running: Running, connections: https.Agent, watchers: 
 }
 
 let newest = "0";
+let yardstick = 1;
 
 async function watches(running: Running, connections: https.Agent): Promise<void> {
   const times: number[] = [];
+  const cpu: number[] = [];
   for (const watchers of [10, 10, 100]) {
     const list = JSON.parse((await request(running, connections, "GET", `${CONFIG_MAPS}?limit=1`)).bytes.toString()) as {
       metadata: { resourceVersion: string };
     };
     newest = list.metadata.resourceVersion;
+    const cpuBefore = cpuSecondsOf(running.pid);
     times.push(await watchRound(running, connections, watchers, 2_000));
+    cpu.push(cpuSecondsOf(running.pid) - cpuBefore);
   }
   const [, ten = 0, hundred = 0] = times;
-  row("20,000 events to 10 watchers, 16 writers", ten, "ms", "2,000 writes within");
+  const [, cpuTen = 0, cpuHundred = 0] = cpu;
+  row("20,000 events to 10 watchers, 16 writers", ten, "ms", `2,000 writes within; ${cpuTen.toFixed(2)} s of the server's CPU time`);
   row("  against kube-apiserver", ten / KUBE_APISERVER.eventsMs, "x its time", "goal 0.5");
-  row("200,000 events to 100 watchers, 16 writers", hundred, "ms", `${(hundred / ten).toFixed(1)}x the time for 10`);
+  row(
+    "200,000 events to 100 watchers, 16 writers",
+    hundred,
+    "ms",
+    `ten times the events for ${(cpuHundred / cpuTen).toFixed(1)}x the CPU time`,
+  );
 }
 
-await printMachine();
+yardstick = await printMachine();
 const running = await startBuilt();
 const connections = agent(running.ca);
 try {

@@ -10,7 +10,7 @@ import type { ApiServer } from "../../apiserver/server.ts";
 import { standardServer } from "../../apiserver/standard.ts";
 import { seededRandom } from "../../runtime/base/random.ts";
 import { systemClock } from "../../runtime/base/real/system-clock.ts";
-import { printMachine, rateOf, rateRow, row } from "./measure.ts";
+import { costRow, printMachine, type Rate, rateOf, rateRow, row } from "./measure.ts";
 
 const ADMIN: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -19,6 +19,13 @@ const ROUNDS = 5;
 /** Enough for the engine to have compiled what is hot. */
 const APPLIES = 20_000;
 const root = join(import.meta.dirname, "../..");
+
+let yardstick = 1;
+
+function told(name: string, rate: Rate): void {
+  rateRow(name, rate);
+  costRow(rate, yardstick);
+}
 
 async function newServer(): Promise<ApiServer> {
   const server = standardServer({ clock: systemClock, random: seededRandom(1), backgroundControllers: false });
@@ -69,13 +76,13 @@ async function applies(): Promise<void> {
     }
     return APPLIES;
   });
-  rateRow("apply a small ConfigMap, one value changes", rate);
+  told("apply a small ConfigMap, one value changes", rate);
   const same = await rateOf(ROUNDS, async () => {
     for (let i = 0; i < APPLIES; i++)
       await applyTo(server, `${CONFIG_MAPS}/same`, configMap("same", { a: "1", b: "2", value: "x" }), "bench");
     return APPLIES;
   });
-  rateRow("apply a small ConfigMap, nothing changes", same);
+  told("apply a small ConfigMap, nothing changes", same);
 }
 
 const machine = (name: string, version: string) => ({
@@ -106,7 +113,7 @@ async function machines(): Promise<void> {
     }
     return 2_000;
   });
-  rateRow("apply a Machine, one value changes", rate);
+  told("apply a Machine, one value changes", rate);
 }
 
 async function creates(): Promise<void> {
@@ -116,12 +123,12 @@ async function creates(): Promise<void> {
     for (let i = 0; i < 2_000; i++) await send(server, "POST", CONFIG_MAPS, configMap(`c${next++}`, { a: "x".repeat(2_000) }));
     return 2_000;
   });
-  rateRow("create a ConfigMap of 2 KB", maps);
+  told("create a ConfigMap of 2 KB", maps);
   const made = await rateOf(ROUNDS, async () => {
     for (let i = 0; i < 1_000; i++) await send(server, "POST", MACHINES, machine(`m${next++}`, "v1.35.0"));
     return 1_000;
   });
-  rateRow("create a Machine", made);
+  told("create a Machine", made);
   const pod = parse(readFileSync(join(import.meta.dirname, "pod.yaml"), "utf8")) as { metadata: { name: string } };
   const pods = await rateOf(ROUNDS, async () => {
     const before = next;
@@ -131,7 +138,7 @@ async function creates(): Promise<void> {
     }
     return next - before;
   });
-  rateRow("create a Pod of two containers", pods);
+  told("create a Pod of two containers", pods);
 }
 
 /** One update, ten watches of its resource: the time must not grow with the objects beside it. */
@@ -210,5 +217,5 @@ if (unknown.length > 0) {
   process.stderr.write(`no part ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}\n`);
   process.exit(64);
 }
-await printMachine();
+yardstick = await printMachine();
 for (const [name, part] of Object.entries(parts)) if (names.length === 0 || names.includes(name)) await part();
