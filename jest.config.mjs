@@ -1,5 +1,7 @@
 const shared = {
   testEnvironment: "node",
+  // Timings belong to benchmarks: a limit only ends what hangs, however busy the machine is.
+  testTimeout: 120_000,
   testPathIgnorePatterns: ["/node_modules/", "/dist/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   extensionsToTreatAsEsm: [".ts"],
