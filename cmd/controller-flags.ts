@@ -14,6 +14,7 @@ export const CONTROLLERS = [
   "kubeadmcontrolplane",
   "machine",
   "machinedeployment",
+  "machinehealthcheck",
   "machineset",
   "topology",
   "topologymachinedeployment",

@@ -19,6 +19,7 @@ import { kubeadmConfigController } from "./kubeadmconfig/controller.ts";
 import { kubeadmControlPlaneController } from "./kubeadmcontrolplane/controller.ts";
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
+import { machineHealthCheckController } from "./machinehealthcheck/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
 import { topologyMachineDeploymentController, topologyMachineSetController } from "./topology/cleanup.ts";
 import { clusterClassController } from "./topology/class-controller.ts";
@@ -53,6 +54,7 @@ export function createControllers(parts: ControllersParts): readonly AnyControll
     kubeadmConfigController({ workloadClusters, pki }),
     kubeadmControlPlaneController({ workloadClusters, pki, canUpdate: hooks.canUpdateMachine }),
     machineDeploymentController({ canUpdate: hooks.canUpdateMachineSet }),
+    machineHealthCheckController({ workloadClusters }),
     machineSetController(),
     machineController({ workloadClusters, updateMachine: hooks.updateMachine, nowMs: () => clock.nowMs() }),
     ...(gates.enabled("ClusterTopology")

@@ -58,7 +58,7 @@ export function scenarioOf(profile: Profile, seed: number): Scenario {
   const first = { replicas: settings.replicas, content: 1, variant: 1 };
   const step = settings.mode === "in-place" ? { content: 2 } : { variant: 2 };
   const changed = manifests(settings, { ...first, ...step });
-  const begun = { machines: settings.mode === "in-place" && settings.maxSurge === 0 ? { updating: 1 } : { created: 1 } };
+  const begun = { machines: settings.mode === "in-place" && settings.maxUnavailable !== 0 ? { updating: 1 } : { created: 1 } };
   return {
     apiVersion: "simulation.theseus.dev/v1alpha1",
     kind: "Scenario",
