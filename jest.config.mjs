@@ -1,7 +1,6 @@
 const shared = {
   testEnvironment: "node",
-  // Timings belong to benchmarks: a limit only ends what hangs, however busy the machine is.
-  testTimeout: 120_000,
+  setupFilesAfterEnv: ["<rootDir>/hack/jest-limits.mjs"],
   testPathIgnorePatterns: ["/node_modules/", "/dist/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   extensionsToTreatAsEsm: [".ts"],
@@ -16,7 +15,7 @@ const shared = {
 
 // `unit`: beside the code, no sockets but loopback ones a test opens itself. `system`: whole worlds in process, on virtual time.
 // `e2e`: processes, ports, kubectl, the package as npm installs it.
-const PROCESSES = "e2e|manifests|package";
+const PROCESSES = "e2e|kinds|manifests|package|server";
 export default {
   projects: [
     { ...shared, displayName: "unit", testMatch: ["<rootDir>/!(test|node_modules|dist)/**/*.test.ts"] },
