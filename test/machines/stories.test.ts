@@ -48,7 +48,7 @@ import { machineController } from "../../controllers/machine/controller.ts";
 import type { UpdateMachine } from "../../controllers/machine/inplace.ts";
 
 // Long on a busy machine only: virtual time costs none.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const START_MS = Date.parse("2026-06-01T00:00:00Z");
 const gates = fixedGates({

@@ -10,7 +10,7 @@ import { findCondition } from "../../runtime/conditions.ts";
 import { deploymentOf, NAMESPACE, openWorld, type World } from "./world.ts";
 
 // Wall clock; all waits inside are virtual.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const FILES = [".spec.template.spec.files"];
 const updater = (name: string): Extension =>

@@ -12,7 +12,7 @@ import { clusterIsUp, openWorkload } from "./nodes.ts";
 import { deploymentOf, NAMESPACE, openWorld, resourceOf, START_MS, type World } from "./world.ts";
 
 // Wall clock; all waits inside are virtual.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const SEEDS = 5;
 

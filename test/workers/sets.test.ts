@@ -12,7 +12,7 @@ import { findCondition, isFalse, setConditions } from "../../runtime/conditions.
 import { deploymentOf, NAMESPACE, openWorld, resourceOf, type World, type WorldOptions } from "./world.ts";
 
 // Wall clock; all waits inside are virtual.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const covers: CanUpdateMachineSet = async () => ({ covered: true, reasons: [] });
 const both = () => [machineDeploymentController({ canUpdate: covers }), machineSetController()];
