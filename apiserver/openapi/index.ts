@@ -1,5 +1,5 @@
 // OpenAPI paths: /openapi/v2, /openapi/v3 and below. Here: which document is asked for; documents are made when first asked for.
-// Not here: their content (documents.ts). Absent: protobuf forms.
+// Not here: their content (documents.ts, protobuf.ts). Absent: the protobuf form of v3, which clients do without.
 import type { ApiRequest, ApiResponse } from "../../api/meta/transport.ts";
 import type { PathHandler, ServerContext } from "../context.ts";
 import { methodNotAllowed, notAcceptable } from "../errors.ts";
@@ -8,6 +8,7 @@ import { VERSION } from "../health.ts";
 import type { Registry, ResourceType } from "../registry.ts";
 import { parseAccept } from "../requests/negotiate.ts";
 import { documentKey, openApiV2, openApiV3 } from "./documents.ts";
+import { openApiV2Protobuf } from "./protobuf.ts";
 
 const utf8 = new TextEncoder();
 const INDEX = "/openapi/v3";
@@ -42,9 +43,9 @@ function documentsOf(registry: Registry): Documents {
   return documents;
 }
 
-function serve(document: object): Served {
+function serve(document: object, encode?: (document: object) => Uint8Array): Served {
   const text = JSON.stringify(document);
-  return { etag: `"${textHash(text).toUpperCase()}"`, bytes: utf8.encode(text) };
+  return { etag: `"${textHash(text).toUpperCase()}${encode ? "-P" : ""}"`, bytes: encode?.(document) ?? utf8.encode(text) };
 }
 
 function groupDocument(types: readonly ResourceType[]): Served {
@@ -95,13 +96,22 @@ function answer(
   return { kind: "bytes", status: 200, headers: { "content-type": contentType, ...headers }, bytes };
 }
 
-/** Throws NotAcceptable for a client that takes nothing but protobuf. */
-function mustTakeJson(request: ApiRequest): void {
-  const accept = request.headers.accept ?? "";
-  const types = parseAccept(accept).map((clause) => clause.type);
-  if (types.length > 0 && !types.some((type) => type === "application/json" || type === "*/*" || type === "application/*")) {
-    throw notAcceptable(["application/json"]);
+/** Under both names that clients ask for it. */
+const PROTOBUF: readonly string[] = [
+  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
+
+/** The first of `offered` that the client takes. Throws NotAcceptable for one that takes none. */
+function form(request: ApiRequest, offered: readonly string[]): string {
+  const types = parseAccept(request.headers.accept ?? "").map((clause) => clause.type);
+  const [first = ""] = offered;
+  if (types.length === 0) return first;
+  for (const type of types) {
+    if (type === "*/*" || type === "application/*") return first;
+    if (offered.includes(type)) return type;
   }
+  throw notAcceptable(offered);
 }
 
 function handle(request: ApiRequest, path: string, server: ServerContext): ApiResponse {
@@ -113,14 +123,13 @@ function handle(request: ApiRequest, path: string, server: ServerContext): ApiRe
       made(documents, "index", () => indexDocument(documents)),
       "text/plain; charset=utf-8",
     );
-  mustTakeJson(request);
   if (path === "/openapi/v2") {
-    return answer(
-      request,
-      made(documents, "v2", () => serve(openApiV2(server.registry.all(), VERSION.gitVersion))),
-      "application/json",
-    );
+    const type = form(request, ["application/json", ...PROTOBUF]);
+    const protobuf = PROTOBUF.includes(type);
+    const make = (): Served => serve(openApiV2(server.registry.all(), VERSION.gitVersion), protobuf ? openApiV2Protobuf : undefined);
+    return answer(request, made(documents, protobuf ? "v2 protobuf" : "v2", make), type);
   }
+  form(request, ["application/json"]);
   const types = documents.groups.get(path.slice(INDEX.length + 1));
   if (!types) return { kind: "bytes", status: 404, headers: {}, bytes: new Uint8Array() };
   const fixed = new URLSearchParams(request.query).get("hash") === groupHash(types);

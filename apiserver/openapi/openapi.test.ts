@@ -118,11 +118,75 @@ describe("OpenAPI v2", () => {
     expect(made.properties.maybe).toEqual({}); // the dialect has no nullable, so the type goes
     expect(pod.properties.containers.type).toBe("array");
   });
-  it("has no protobuf form, and is not sent twice", async () => {
+  it("is not sent twice, and a form it does not have is refused", async () => {
     const s = await testServer();
-    const refused = await s.call("GET", "/openapi/v2", undefined, { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" });
-    expect(refused.status).toBe(406);
+    expect((await s.call("GET", "/openapi/v2", undefined, { accept: "application/xml" })).status).toBe(406);
     const { headers } = await s.call("GET", "/openapi/v2");
     expect((await s.call("GET", "/openapi/v2", undefined, { "if-none-match": headers.etag ?? "" })).status).toBe(304);
   });
+  it("has the protobuf form that kubectl asks for when a kind is in no v3 document", async () => {
+    const s = await testServer();
+    s.server.registry.change([thing]);
+    const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    const response = await s.server.handle({
+      method: "GET",
+      path: "/openapi/v2",
+      query: "",
+      headers: { accept },
+      user: { username: "admin", groups: ["system:masters"] },
+    });
+    if (response.kind !== "bytes") throw new Error(response.kind);
+    expect([response.status, response.headers["content-type"]]).toEqual([200, accept]);
+    const document = fieldsOf(response.bytes);
+    expect(textsAt(document, [1])).toEqual(["2.0"]);
+    const paths = below(document, [8, 2]);
+    const patched = paths.filter((path) => textsAt(path, [1])[0] === "/api/v1/namespaces/{name}").flatMap((path) => below(path, [2, 8]));
+    expect(patched.flatMap((patch) => textsAt(patch, [8, 1, 2, 3, 4]))).toContain("fieldValidation");
+    const extensions = patched.flatMap((patch) => below(patch, [13])).map((x) => [textsAt(x, [1])[0], textsAt(x, [2, 2])[0]]);
+    expect(extensions).toContainEqual(["x-kubernetes-group-version-kind", '{"group":"","version":"v1","kind":"Namespace"}']);
+    const [made] = below(document, [9, 1]).filter((schema) => textsAt(schema, [1])[0] === "com.example.v1.Thing");
+    expect(
+      made &&
+        below(made, [2, 25, 1])
+          .flatMap((property) => textsAt(property, [1]))
+          .sort(),
+    ).toEqual(Object.keys((await s.call("GET", "/openapi/v2")).body.definitions["com.example.v1.Thing"].properties).sort());
+    expect(made && textsAt(made, [2, 22, 1])).toEqual(["object"]);
+  });
 });
+
+// --- reading protobuf ---------------------------------------------------------------------------------------------------------------
+
+type Fields = readonly (readonly [number: number, bytes: Uint8Array])[];
+
+/** Fields of bytes only; numbers are passed over. */
+function fieldsOf(bytes: Uint8Array): Fields {
+  const found: [number, Uint8Array][] = [];
+  let at = 0;
+  const varint = (): number => {
+    for (let value = 0, shift = 1; ; shift *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte % 128) * shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    if (tag % 8 === 0) varint();
+    else if (tag % 8 === 1) at += 8;
+    else {
+      const length = varint();
+      found.push([Math.floor(tag / 8), bytes.subarray(at, at + length)]);
+      at += length;
+    }
+  }
+  expect(at).toBe(bytes.length);
+  return found;
+}
+
+const bytesAt = (fields: Fields, [number, ...rest]: readonly number[]): Uint8Array[] => {
+  const here = fields.filter(([n]) => n === number).map(([, bytes]) => bytes);
+  return rest.length === 0 ? here : here.flatMap((bytes) => bytesAt(fieldsOf(bytes), rest));
+};
+const below = (fields: Fields, path: readonly number[]): Fields[] => bytesAt(fields, path).map(fieldsOf);
+const textsAt = (fields: Fields, path: readonly number[]): string[] => bytesAt(fields, path).map((b) => new TextDecoder().decode(b));

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/meta/object.ts";
 import { resource } from "../../api/meta/resource.ts";
 import { StatusError } from "../../api/meta/status.ts";
 import type { Client, Patch } from "../../runtime/client.ts";
+import { clusterOf } from "./cluster-of.ts";
 import { isPaused, pausedFinding } from "./paused.ts";
 import { writeStatus } from "./status.ts";
 
@@ -40,6 +41,32 @@ function serverWith(stored: Thing | undefined) {
   return { client, patches };
 }
 const setMine = (o: Thing): object => ({ ...o.status, mine: "new" });
+
+describe("clusterOf", () => {
+  const object = { ...thing("1", {}), spec: { clusterName: "c" } };
+  const context = (found: object | undefined, record: (...all: unknown[]) => void) =>
+    ({ cache: { get: () => found }, record }) as unknown as Parameters<typeof clusterOf>[1];
+  it("finds it", () => {
+    const cluster = { metadata: { name: "c", namespace: "ns" } };
+    expect(
+      clusterOf(
+        object,
+        context(cluster, () => expect("no event").toBe("")),
+      ),
+    ).toBe(cluster);
+  });
+  it("tells by an Event what is missed, since the object has no status then", () => {
+    const told: unknown[] = [];
+    const text = "Cluster ns/c does not exist: create it, or delete this Thing";
+    expect(() =>
+      clusterOf(
+        object,
+        context(undefined, (...all) => told.push(all)),
+      ),
+    ).toThrow(text);
+    expect(told).toEqual([[object, "Warning", "ClusterNotFound", text]]);
+  });
+});
 
 describe("writeStatus", () => {
   it("writes the difference only, bound to the version it was computed from", async () => {

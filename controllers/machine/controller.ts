@@ -20,6 +20,7 @@ import { type Cache, type Change, index } from "../../runtime/cache.ts";
 import { hasStatus } from "../../runtime/conditions.ts";
 import { type Controller, controller, mapped, type Source, type Step } from "../../runtime/controller.ts";
 import { sameJson } from "../../runtime/patch.ts";
+import { clusterOf } from "../lifecycle/cluster-of.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { independent } from "../lifecycle/independent.ts";
 import { labelValueOf } from "../naming/names.ts";
@@ -37,7 +38,7 @@ import {
   ownMachine,
   takeFromReferences,
 } from "./steps.ts";
-import { clusterKeyOf, clusterOf, loadMachine, type MachineView } from "./view.ts";
+import { clusterKeyOf, loadMachine, type MachineView } from "./view.ts";
 
 export interface MachineControllerOptions {
   readonly workloadClusters: WorkloadClusters;

@@ -1,6 +1,6 @@
 // What one reconcile of a Machine knows: read once, and completed by its steps. Here: the type, reading it.
 // Not here: decisions (provision.ts, node-metadata.ts, inplace.ts, deletion-plan.ts, conditions.ts). Source: spec/controllers/machine.md section 2.
-import { type Cluster, clusterResource } from "../../api/cluster.ts";
+import type { Cluster } from "../../api/cluster.ts";
 import type { Node } from "../../api/core/index.ts";
 import { clusterGroup } from "../../api/groups.ts";
 import type { Machine, MachineStatus } from "../../api/machine.ts";
@@ -86,13 +86,6 @@ export async function loadMachine(
     status: {},
     failures: [],
   };
-}
-
-/** @throws when it does not exist */
-export function clusterOf(machine: Machine, { cache }: ReconcileContext): Cluster {
-  const cluster = cache.get(clusterResource, clusterKeyOf(machine));
-  if (!cluster) throw new Error(`Cluster ${keyText(clusterKeyOf(machine))} of this Machine does not exist`);
-  return cluster;
 }
 
 function ownerSet(machine: Machine, { cache }: ReconcileContext): MachineSet | undefined {

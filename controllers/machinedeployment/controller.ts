@@ -25,6 +25,7 @@ import {
 import { patchObject, removeFinalizer } from "../../runtime/patch.ts";
 import { type AppliedMemory, createAppliedMemory } from "../apply/apply.ts";
 import { type CanUpdateMachineSet, createAskMemory } from "../inplace/ask.ts";
+import { clusterOf } from "../lifecycle/cluster-of.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import { adopt, controllerOf, ensureClusterOwner, referenceTo, withOwner } from "../ownership/owners.ts";
@@ -74,13 +75,6 @@ export function machineDeploymentController(deps: MachineDeploymentDeps): Contro
     ),
     finally: writeDeploymentStatus,
   });
-}
-
-function clusterOf(deployment: MachineDeployment, { cache }: ReconcileContext): Cluster {
-  const key = { namespace: deployment.metadata.namespace ?? "", name: deployment.spec.clusterName };
-  const cluster = cache.get(clusterResource, key);
-  if (!cluster) throw new Error(`Cluster ${key.namespace}/${key.name} does not exist: create it, or delete this MachineDeployment`);
-  return cluster;
 }
 
 /** Steps that note in the view that one of them failed: then the status must not claim to have seen this generation. */

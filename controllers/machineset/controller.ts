@@ -21,6 +21,7 @@ import {
   type WatchEnvironment,
 } from "../../runtime/controller.ts";
 import { type AppliedMemory, createAppliedMemory } from "../apply/apply.ts";
+import { clusterOf } from "../lifecycle/cluster-of.ts";
 import { mayReconcile } from "../lifecycle/begin.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import { controllerOf } from "../ownership/owners.ts";
@@ -30,7 +31,7 @@ import { countersOf, findingsOf } from "./conditions.ts";
 import { adoptMachines, joined, ownerAndLabels, remediate, syncMachines, templates, triggerInPlace } from "./steps-machines.ts";
 import { deleteMachines, scale } from "./steps-scale.ts";
 import type { SurplusMemory } from "./surplus.ts";
-import { clusterOf, isDeleting, loadMachineSet, type MachineSetView } from "./view.ts";
+import { isDeleting, loadMachineSet, type MachineSetView } from "./view.ts";
 
 const setsOfDeployment = index(machineSetResource, "deploymentName", (set) => {
   const name = set.metadata.labels?.[machineDeploymentNameLabel];

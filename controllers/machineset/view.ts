@@ -1,6 +1,6 @@
 // What one reconcile of a MachineSet knows: read once, completed by its steps. Here: the type, reading it, machines as planners see them.
 // Not here: decisions (plan.ts, remediation.ts, preflight.ts, conditions.ts). Source: spec/controllers/machineset.md section 2.
-import { type Cluster, clusterResource } from "../../api/cluster.ts";
+import type { Cluster } from "../../api/cluster.ts";
 import { type Machine, machineResource } from "../../api/machine.ts";
 import { type MachineDeployment, machineDeploymentResource } from "../../api/machinedeployment.ts";
 import { type MachineSet, machineSetResource } from "../../api/machineset.ts";
@@ -85,14 +85,6 @@ export async function loadMachineSet(set: MachineSet, cluster: Cluster, context:
     preflightFailures: [],
     failures: [],
   };
-}
-
-/** @throws Error when the Cluster does not exist */
-export function clusterOf(object: MachineSet | MachineDeployment, { cache }: Pick<ReconcileContext, "cache">): Cluster {
-  const key = { namespace: object.metadata.namespace ?? "", name: object.spec.clusterName };
-  const cluster = cache.get(clusterResource, key);
-  if (!cluster) throw new Error(`Cluster ${keyText(key)} does not exist: create it, or delete this ${object.kind}`);
-  return cluster;
 }
 
 function deploymentOf(set: MachineSet, { cache }: ReconcileContext): MachineDeployment | undefined {
