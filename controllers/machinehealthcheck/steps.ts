@@ -11,7 +11,7 @@ import { timestamp } from "../../runtime/base/clock.ts";
 import { type Finding, findCondition, isFalse, isTrue, setConditions } from "../../runtime/conditions.ts";
 import type { ReconcileContext, StepOutcome } from "../../runtime/controller.ts";
 import { patchObject } from "../../runtime/patch.ts";
-import { contractKind, type ContractRef } from "../contract/contract.ts";
+import type { ContractRef } from "../contract/contract.ts";
 import { writeStatus } from "../lifecycle/status.ts";
 import { groupOf, referenceTo, withOwner } from "../ownership/owners.ts";
 import { clonedRef, cloneTemplate } from "../templates/clone.ts";
@@ -132,7 +132,6 @@ async function requestRemediation(
 
 async function withdrawRequest(context: ReconcileContext, machine: Machine, templateRef: ContractRef): Promise<void> {
   const ref = clonedRef(templateRef, machine.metadata.name ?? "");
-  contractKind(context.cache, ref);
   const request = await readReference(context, machine.metadata.namespace ?? "", ref);
   if (request.state !== "found" || request.object.metadata.deletionTimestamp !== undefined) return;
   await context.client.delete(request.kind.resource, keyOf(request.object)).catch((e: unknown) => {
