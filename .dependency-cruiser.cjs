@@ -36,7 +36,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|node_modules|test/conformance/api)/" },
+    exclude: { path: "^(dist|node_modules|test/conformance/(api|kinds))/" },
     parser: "swc",
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["source", "import", "require", "node", "default"], extensions: [".ts", ".js", ".json"] },

@@ -33,20 +33,25 @@ const suites: readonly Suite[] = [
     skip: noKubectl ?? missing("openssl", "version"),
   },
   { name: "kinds", command: script(KINDS), limitMs: 10 * MINUTE_MS, skip: missingFile(KINDS) ?? noKubectl },
+  { name: "seeds", command: script("test/seeds/suite.ts"), limitMs: 10 * MINUTE_MS },
   { name: "e2e", command: jest("e2e", "--runInBand"), limitMs: 15 * MINUTE_MS, skip: noKubectl },
+];
+/** Only when named: compiles for minutes, and needs Go's modules from the network. */
+const extra: readonly Suite[] = [
+  { name: "clients", command: script("test/clients/go/suite.ts"), limitMs: 25 * MINUTE_MS, skip: missing("go", "version") },
 ];
 
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !suites.some((s) => s.name === name));
+const all = [...suites, ...extra];
+const unknown = wanted.filter((name) => !all.some((s) => s.name === name));
 if (unknown.length > 0) {
-  process.stderr.write(`no suite ${unknown.join(", ")}; there are ${suites.map((s) => s.name).join(", ")}\n`);
+  process.stderr.write(`no suite ${unknown.join(", ")}; there are ${all.map((s) => s.name).join(", ")}\n`);
   process.exit(64);
 }
 
 const total: { passed: number; failed: number } = { passed: 0, failed: 0 };
 const rows: string[] = [];
-for (const suite of suites) {
-  if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
+for (const suite of wanted.length > 0 ? all.filter((s) => wanted.includes(s.name)) : suites) {
   const { passed, failed }: Count = await runSuite(suite);
   total.passed += passed;
   total.failed += failed;

@@ -24,6 +24,3 @@ export function microTimestamp(ms: number): string {
 
 /** Milliseconds since the epoch of an RFC 3339 text; NaN when it is not one. */
 export const parseTimestamp = (text: string): number => Date.parse(text);
-
-/** A promise that settles after `delayMs` of this clock. */
-export const sleep = (clock: Clock, delayMs: number): Promise<void> => new Promise((done) => clock.after(delayMs, done));

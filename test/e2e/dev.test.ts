@@ -230,10 +230,14 @@ describe("wrong use", () => {
     ["a log format that is none", ["dev", "--log-format=xml"], 64, /^theseus: --log-format is "xml"; give one of text, json\n$/],
     ["a kubeconfig that is not there", ["manager", "--kubeconfig=/no/such/file"], 1, /^theseus: .*\/no\/such\/file.*\n$/],
     ["an updater without a certificate", ["updater"], 64, /^theseus: --cert-dir is missing; .*\n$/],
-  ])("%s gives one line and an exit code", async (_, args, code, text) => {
-    const ended = await run(args);
-    expect([ended.code, ended.error]).toEqual([code, expect.stringMatching(text)]);
-  }, LIMIT_MS);
+  ])(
+    "%s gives one line and an exit code",
+    async (_, args, code, text) => {
+      const ended = await run(args);
+      expect([ended.code, ended.error]).toEqual([code, expect.stringMatching(text)]);
+    },
+    LIMIT_MS,
+  );
 
   it(
     "a taken port gives one line and a non-zero exit",
@@ -252,11 +256,15 @@ describe("wrong use", () => {
     LIMIT_MS,
   );
 
-  it("help lists each gate with its default and stage", async () => {
-    const { code, out } = await run(["help", "dev"]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/InPlaceUpdates=true\|false \(Alpha, default true, needs RuntimeSDK\)/);
-    expect((await run(["help", "manager"])).out).toMatch(/InPlaceUpdates=true\|false \(Alpha, default false, needs RuntimeSDK\)/);
-    expect(existsSync(samples("quickstart"))).toBe(true);
-  }, LIMIT_MS);
+  it(
+    "help lists each gate with its default and stage",
+    async () => {
+      const { code, out } = await run(["help", "dev"]);
+      expect(code).toBe(0);
+      expect(out).toMatch(/InPlaceUpdates=true\|false \(Alpha, default true, needs RuntimeSDK\)/);
+      expect((await run(["help", "manager"])).out).toMatch(/InPlaceUpdates=true\|false \(Alpha, default false, needs RuntimeSDK\)/);
+      expect(existsSync(samples("quickstart"))).toBe(true);
+    },
+    LIMIT_MS,
+  );
 });
