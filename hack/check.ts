@@ -18,7 +18,9 @@ const statics: readonly Step[] = [
   ["knip", "--no-progress", "--production", "--include", "files,dependencies,unlisted"],
   ["node", "hack/generate.ts", "--verify"],
 ];
-const tests: readonly Step[] = [["jest", "--selectProjects", "unit", "--silent", "--testPathIgnorePatterns", "/node_modules/", ...SLOW]];
+const tests: readonly Step[] = [
+  ["jest", "--selectProjects", "unit", "--silent", "--testTimeout=60000", "--testPathIgnorePatterns", "/node_modules/", ...SLOW],
+];
 
 const JEST_OPTIONS = "--experimental-vm-modules --disable-warning=ExperimentalWarning";
 

@@ -14,6 +14,8 @@ const jest = (project: string, ...args: string[]): readonly string[] => [
   "--experimental-vm-modules",
   "--disable-warning=ExperimentalWarning",
   "node_modules/jest/bin/jest.js",
+  // A guard against tests that hang, not a measure of speed: the machine may be busy.
+  "--testTimeout=120000",
   "--selectProjects",
   project,
   ...args,
