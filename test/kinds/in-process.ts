@@ -40,21 +40,20 @@ export const definitionOf = (object: KubeObject): KindDefinition => {
   return kind;
 };
 
-export async function startKinds(): Promise<KindServer> {
+/** @param webhooks false: schemas alone */
+export async function startKinds({ webhooks = true } = {}): Promise<KindServer> {
   const server = managementServer({
     clock: new VirtualClock(START_MS),
     random: seededRandom(1),
     log: silentLogger,
     store: createMemoryStore(),
-    admission: (core) => [
-      functionPlugin(
-        core,
-        webhookFunctions(
-          (name) => GATES.includes(name),
-          () => core,
-        ),
-      ),
-    ],
+    admission: (core) => {
+      const functions = webhookFunctions(
+        (name) => GATES.includes(name),
+        () => core,
+      );
+      return webhooks ? [functionPlugin(core, functions)] : [];
+    },
   });
   await server.start();
   await installKinds(server);
