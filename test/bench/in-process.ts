@@ -173,7 +173,7 @@ async function watches(): Promise<void> {
     let value = 0;
     const rate = await rateOf(ROUNDS, async () => {
       for (let i = 0; i < 1_000; i++)
-        await send(server, "PUT", `${CONFIG_MAPS}/c${i % 100}`, configMap(`c${i % 100}`, { i: String(value++) }));
+        await send(server, "PUT", `${CONFIG_MAPS}/c${i % 100}`, configMap(`c${i % 100}`, { i: `new ${value++}` }));
       return 1_000;
     });
     for (const stop of stops) stop();

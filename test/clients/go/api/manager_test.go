@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"theseus.test/clients/go/internal/world"
@@ -28,12 +28,8 @@ import (
 const limit = 30 * time.Second
 
 func init() {
-	log.SetLogger(zap.New(zap.Level(zap.NewAtomicLevel().Level()), zap.WriteTo(discard{})))
+	log.SetLogger(logr.Discard())
 }
-
-type discard struct{}
-
-func (discard) Write(bytes []byte) (int, error) { return len(bytes), nil }
 
 func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
@@ -120,11 +116,11 @@ func (r finalizing) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	}); err != nil {
 		return ctrl.Result{}, err
 	}
-	if m.Status.Phase == m.Spec.Version {
+	if m.Status.NodeRef.Name == m.Spec.Version {
 		return ctrl.Result{}, nil
 	}
 	before := m.DeepCopy()
-	m.Status.Phase = m.Spec.Version
+	m.Status.NodeRef.Name = m.Spec.Version
 	return ctrl.Result{}, r.Status().Patch(ctx, m, client.MergeFrom(before))
 }
 
@@ -189,7 +185,7 @@ func TestManagerWithLeaderElection(t *testing.T) {
 			if err := c.Get(ctx, key, beside); err != nil {
 				return false, client.IgnoreNotFound(err)
 			}
-			return m.Status.Phase == version && beside.Data["version"] == version, nil
+			return m.Status.NodeRef.Name == version && beside.Data["version"] == version, nil
 		}
 	}
 	created(t, c, machine("managed", "m1"))

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"theseus.test/clients/go/internal/world"
 )
@@ -51,6 +54,62 @@ func withoutNullTimes(object map[string]any) map[string]any {
 	return object
 }
 
+// asWritten takes back what typed code writes in another form with the same meaning: durations, quantities, structs that are always there.
+func asWritten(want, got any) any {
+	switch got := got.(type) {
+	case map[string]any:
+		wanted, _ := want.(map[string]any)
+		result := map[string]any{}
+		for key, value := range got {
+			value := asWritten(wanted[key], value)
+			if _, found := wanted[key]; !found && cmp.Equal(value, map[string]any{}) {
+				continue
+			}
+			result[key] = value
+		}
+		return result
+	case []any:
+		wanted, _ := want.([]any)
+		result := make([]any, 0, len(got))
+		for i, value := range got {
+			var at any
+			if i < len(wanted) {
+				at = wanted[i]
+			}
+			result = append(result, asWritten(at, value))
+		}
+		return result
+	case string:
+		if number, ok := want.(float64); ok && strconv.FormatFloat(number, 'f', -1, 64) == got {
+			return want
+		}
+		if text, ok := want.(string); ok {
+			before, err1 := time.ParseDuration(text)
+			after, err2 := time.ParseDuration(got)
+			if err1 == nil && err2 == nil && before == after {
+				return want
+			}
+		}
+	}
+	return got
+}
+
+// Upstream's webhooks fill in selectors, and there are none here.
+func withSelector(object client.Object) client.Object {
+	labels := map[string]string{clusterv1.MachineSetNameLabel: object.GetName()}
+	switch object := object.(type) {
+	case *clusterv1.MachineDeployment:
+		if len(object.Spec.Selector.MatchLabels) == 0 {
+			object.Spec.Selector.MatchLabels = labels
+		}
+	case *clusterv1.MachineSet:
+		if len(object.Spec.Selector.MatchLabels) == 0 {
+			object.Spec.Selector.MatchLabels = labels
+		}
+	}
+	return object
+}
+
 func TestSamplesDecodeStrictlyAndEncodeToTheSame(t *testing.T) {
 	decoder := strictDecoder()
 	for _, sample := range world.Samples(t) {
@@ -60,7 +119,7 @@ func TestSamplesDecodeStrictlyAndEncodeToTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, got := plain(t, sample.Object.Object), withoutNullTimes(plain(t, typed))
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, asWritten(want, got)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -78,7 +137,7 @@ func TestServerAnswersAreUpstreamsTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			typed := decoded.(client.Object)
+			typed := withSelector(decoded.(client.Object))
 			if err := c.Create(ctx, typed, client.FieldValidation(metav1.FieldValidationStrict)); apierrors.IsAlreadyExists(err) {
 				// The changes of the samples are the same objects again.
 				err = c.Update(ctx, withVersion(t, c, typed))
@@ -102,7 +161,8 @@ func TestServerAnswersAreUpstreamsTypes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("the server's answer has fields that upstream's type lacks: %v", err)
 			}
-			if diff := cmp.Diff(plain(t, raw.Object), withoutNullTimes(plain(t, read))); diff != "" {
+			want := plain(t, raw.Object)
+			if diff := cmp.Diff(want, asWritten(want, withoutNullTimes(plain(t, read)))); diff != "" {
 				t.Errorf("encoding the server's answer changes it: %s", diff)
 			}
 			// What was sent, with its group and kind, is what was decoded from the answer of the write.
