@@ -96,7 +96,7 @@ function answer(
   return { kind: "bytes", status: 200, headers: { "content-type": contentType, ...headers }, bytes };
 }
 
-/** Under both names that clients ask for it. */
+/** Under both names that clients ask for it. The answer bears the first: the second, with its @, is no media type to a client that parses it. */
 const PROTOBUF: readonly string[] = [
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -127,7 +127,7 @@ function handle(request: ApiRequest, path: string, server: ServerContext): ApiRe
     const type = form(request, ["application/json", ...PROTOBUF]);
     const protobuf = PROTOBUF.includes(type);
     const make = (): Served => serve(openApiV2(server.registry.all(), VERSION.gitVersion), protobuf ? openApiV2Protobuf : undefined);
-    return answer(request, made(documents, protobuf ? "v2 protobuf" : "v2", make), type);
+    return answer(request, made(documents, protobuf ? "v2 protobuf" : "v2", make), protobuf ? (PROTOBUF[0] ?? type) : type);
   }
   form(request, ["application/json"]);
   const types = documents.groups.get(path.slice(INDEX.length + 1));
