@@ -72,7 +72,8 @@ export function spawnServer(folder: string, { args = [], dataDir, fileKiBMax, te
     ...(dataDir === undefined ? [] : [`--data-dir=${dataDir}`]),
     ...args,
   ];
-  const env = { ...process.env, NODE_OPTIONS: "", ...(temporary === undefined ? {} : { TMPDIR: temporary }) };
+  const cache = process.env.NODE_COMPILE_CACHE ?? join(import.meta.dirname, "../../node_modules/.cache/theseus");
+  const env = { ...process.env, NODE_OPTIONS: "", NODE_COMPILE_CACHE: cache, ...(temporary === undefined ? {} : { TMPDIR: temporary }) };
   if (fileKiBMax === undefined) return spawn(command[0] as string, command.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
   // bash counts in KiB; the signal of the limit is ignored so that writes fail, as on a full disk.
   const script = `trap '' XFSZ; ulimit -f ${fileKiBMax}; exec "$@"`;
