@@ -26,6 +26,7 @@ import { transportClient } from "../runtime/transport-client.ts";
 import { simulatedInfrastructure } from "../simulator/controllers.ts";
 import { socketFront } from "../simulator/real/front.ts";
 import { createSimulatedParts, reopenClusters, type SimulatedParts } from "../simulator/world.ts";
+import { defaultVariables } from "../webhooks/cluster-variables.ts";
 import { serveWebhooks } from "../webhooks/real/server.ts";
 import type { Io } from "./io.ts";
 import { CONTROLLER_FLAGS, type ControllerSettings, controllerSettings, gateHelp, SIMULATED_CONTROLLERS } from "./controller-flags.ts";
@@ -152,6 +153,7 @@ async function openManager(client: Client, flags: Flags, settings: ControllerSet
       ...common,
       pki,
       workloadClusters,
+      defaultVariables,
       hookTransport: hooks.transport,
       // Without discovery of its own this manager calls what another one, such as upstream's, has discovered.
       extensionConfigRole: names.includes(EXTENSIONS) ? "writer" : "reader",

@@ -24,6 +24,7 @@ import { machineSetController } from "./machineset/controller.ts";
 import { topologyMachineDeploymentController, topologyMachineSetController } from "./topology/cleanup.ts";
 import { clusterClassController } from "./topology/class-controller.ts";
 import { topologyController } from "./topology/controller.ts";
+import type { DefaultVariables } from "./topology/view.ts";
 import type { WorkloadClustersControl } from "./workload/clusters.ts";
 
 export interface ControllersParts {
@@ -39,6 +40,8 @@ export interface ControllersParts {
   /** `reader` when another manager discovers extensions (the extensionconfig controller is switched off here); it must run all the same.
    *  Default `writer`. */
   readonly extensionConfigRole?: "writer" | "reader";
+  /** Defaults and checks of a Cluster's variables, as admission does them. */
+  readonly defaultVariables: DefaultVariables;
   /** The manager's, which exists only after its controllers. */
   readonly cache: () => Cache;
 }
@@ -60,7 +63,7 @@ export function createControllers(parts: ControllersParts): readonly AnyControll
     ...(gates.enabled("ClusterTopology")
       ? [
           clusterClassController({ hooks: hookClient }),
-          topologyController({ hooks: hookClient, clock }),
+          topologyController({ hooks: hookClient, clock, defaultVariables: parts.defaultVariables }),
           topologyMachineDeploymentController(),
           topologyMachineSetController(),
         ]

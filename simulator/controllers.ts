@@ -5,6 +5,7 @@ import { type ControllersParts, createControllers } from "../controllers/all.ts"
 import { type HookTransport, inProcessTransport } from "../hooks/transport.ts";
 import type { Client } from "../runtime/client.ts";
 import type { AnyController } from "../runtime/controller.ts";
+import { defaultVariables } from "../webhooks/cluster-variables.ts";
 import { devClusterController } from "./provider/devcluster.ts";
 import { devMachineController } from "./provider/devmachine.ts";
 import type { SimulatedParts, World } from "./world.ts";
@@ -18,12 +19,12 @@ export const simulatedInfrastructure = (parts: SimulatedParts): readonly AnyCont
   devMachineController(parts),
 ];
 
-export interface WorldControllersParts extends Omit<ControllersParts, "workloadClusters"> {
+export interface WorldControllersParts extends Omit<ControllersParts, "workloadClusters" | "defaultVariables"> {
   readonly world: World;
 }
 
 export const simulatedControllers = (parts: WorldControllersParts): readonly AnyController[] => [
-  ...createControllers({ ...parts, workloadClusters: parts.world.workloadClusters }),
+  ...createControllers({ ...parts, workloadClusters: parts.world.workloadClusters, defaultVariables }),
   ...simulatedInfrastructure(parts.world),
 ];
 

@@ -17,7 +17,7 @@ import { type Clock, timestamp } from "../../runtime/base/clock.ts";
 import { type Cache, type Change, index } from "../../runtime/cache.ts";
 import { hasStatus, setConditions } from "../../runtime/conditions.ts";
 import { type Controller, mapped, type ReconcileContext, type Result, type WatchEnvironment } from "../../runtime/controller.ts";
-import { sameJson } from "../../runtime/patch.ts";
+import { patchObject, sameJson } from "../../runtime/patch.ts";
 import { type AppliedMemory, createAppliedMemory } from "../apply/apply.ts";
 import { isPaused, pausedFinding } from "../lifecycle/paused.ts";
 import { writeStatus } from "../lifecycle/status.ts";
@@ -32,21 +32,22 @@ import { applyPatches } from "./patches.ts";
 import { dropShim, ensureShim } from "./shim.ts";
 import { isAtTarget, type UpgradePlan, upgradePlan } from "./upgrade-plan.ts";
 import { type Answers, decideVersions, isStable, type VersionDecision } from "./versions.ts";
-import type { TopologyView } from "./view.ts";
+import { type DefaultVariables, TopologyFault, type TopologyView } from "./view.ts";
 
 export interface TopologyOptions {
   readonly hooks: HookClient;
   readonly clock: Clock;
+  readonly defaultVariables: DefaultVariables;
 }
 
-interface Tools {
+interface Tools extends Pick<TopologyOptions, "defaultVariables"> {
   readonly hooks: HookClient;
   readonly lifecycle: Lifecycle;
   readonly applied: AppliedMemory;
 }
 
-export function topologyController({ hooks, clock }: TopologyOptions): Controller<Cluster> {
-  const tools: Tools = { hooks, lifecycle: createLifecycle(hooks, clock), applied: createAppliedMemory() };
+export function topologyController({ hooks, clock, defaultVariables }: TopologyOptions): Controller<Cluster> {
+  const tools: Tools = { hooks, defaultVariables, lifecycle: createLifecycle(hooks, clock), applied: createAppliedMemory() };
   return {
     name: "topology",
     resource: clusterResource,
@@ -109,7 +110,9 @@ async function reconcileDeletion(
 }
 
 async function reconcileTopology(holder: { cluster: Cluster }, context: ReconcileContext, tools: Tools, outcome: Outcome): Promise<void> {
-  const view = await loadTopology(holder.cluster, usableClass(holder.cluster, context), context);
+  const clusterClass = usableClass(holder.cluster, context);
+  holder.cluster = await withVariables(holder.cluster, clusterClass, context, tools);
+  const view = await loadTopology(holder.cluster, clusterClass, context);
   try {
     if (await isHeldBeforeCreation(view, context, tools, outcome)) return;
     const plan = await planOf(view, context, tools);
@@ -138,6 +141,19 @@ async function reconcileTopology(holder: { cluster: Cluster }, context: Reconcil
     holder.cluster = view.cluster;
   }
 }
+
+/** The class may have got variables, or defaults, after the Cluster was written. */
+async function withVariables(cluster: Cluster, clusterClass: ClusterClass, { client }: ReconcileContext, tools: Tools): Promise<Cluster> {
+  const defaulted = tools.defaultVariables(cluster, undefined, clusterClass);
+  if (isFaults(defaulted)) {
+    const texts = defaulted.map((e) => [e.field, e.message].filter((t) => t).join(": "));
+    throw new TopologyFault(`variables of the Cluster do not fit the ClusterClass: ${[...new Set(texts)].join("; ")}`);
+  }
+  return defaulted === cluster ? cluster : patchObject(client, clusterResource, cluster, defaulted as Cluster, { onlyIfUnchanged: true });
+}
+
+const isFaults = (answer: ReturnType<DefaultVariables>): answer is Exclude<ReturnType<DefaultVariables>, KubeObject> =>
+  Array.isArray(answer);
 
 // --- hooks ---------------------------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import type { ClusterClass, MachineDeploymentClass } from "../../api/clusterclas
 import type { Machine } from "../../api/machine.ts";
 import type { MachineDeployment } from "../../api/machinedeployment.ts";
 import type { MachineHealthCheck } from "../../api/machinehealthcheck.ts";
+import type { KubeObject } from "../../api/meta/object.ts";
 import type { Resource } from "../../api/meta/resource.ts";
 import type { ContractRef, ContractVersion, Unstructured } from "../contract/contract.ts";
 
@@ -71,6 +72,14 @@ export interface TopologyView {
   readonly blueprint: Blueprint;
   readonly current: Current;
 }
+
+/** Fills values of variables in from the class's defaults, then checks all. Without an old object: rules about transitions do not count.
+ *  @returns the Cluster, the same object when nothing was missing; or what is wrong */
+export type DefaultVariables = (
+  cluster: Cluster,
+  old: undefined,
+  clusterClass: ClusterClass,
+) => KubeObject | readonly { readonly field?: string; readonly message?: string }[];
 
 export const deploymentsOf = (topology: ClusterTopology): readonly MachineDeploymentTopology[] =>
   topology.workers?.machineDeployments ?? [];
