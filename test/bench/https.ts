@@ -1,4 +1,4 @@
-// The API server over HTTPS from 16 connections: `node test/bench/https.ts`, against the built package where dist/ is there.
+// The API server over HTTPS from 16 connections: `node test/bench/https.ts [writes|lists|watches]...`, against the built package where dist/ is there.
 // Figures of a kube-apiserver on such a machine stand beside ours. Not here: the server in process (in-process.ts), starting (ready.ts).
 import { randomBytes } from "node:crypto";
 import https from "node:https";
@@ -186,14 +186,14 @@ async function watches(running: Running, connections: https.Agent): Promise<void
   );
 }
 
+const parts = { writes, lists, watches } as const;
+const names = process.argv.slice(2);
 yardstick = await printMachine();
 const running = await startBuilt();
 const connections = agent(running.ca);
 try {
   process.stdout.write(`server: ${running.what}\n`);
-  await writes(running, connections);
-  await lists(running, connections);
-  await watches(running, connections);
+  for (const [name, part] of Object.entries(parts)) if (names.length === 0 || names.includes(name)) await part(running, connections);
 } finally {
   connections.destroy();
   await running.stop();
