@@ -150,7 +150,7 @@ async function watchRound(running: Running, connections: https.Agent, watchers: 
   );
   const startedAt = performance.now();
   await shared(events, (i) =>
-    request(running, connections, "PUT", `${CONFIG_MAPS}/c${i % 100}`, configMap(`c${i % 100}`, { i: String(i), at: String(startedAt) })),
+    request(running, connections, "PUT", `${CONFIG_MAPS}/w${i % 100}`, configMap(`w${i % 100}`, { i: String(i), at: String(startedAt) })),
   );
   await allSeen;
   const took = performance.now() - startedAt;
@@ -163,6 +163,8 @@ let newest = "0";
 let yardstick = 1;
 
 async function watches(running: Running, connections: https.Agent): Promise<void> {
+  // A create of what is there already is refused: these are the watched ones alone.
+  await shared(100, (i) => request(running, connections, "POST", CONFIG_MAPS, configMap(`w${i}`, {})));
   const times: number[] = [];
   const cpu: number[] = [];
   for (const watchers of [10, 10, 100]) {
