@@ -22,10 +22,21 @@ describe("parseJson", () => {
     expect(() => parseJson("[".repeat(100_000) + "]".repeat(100_000), false)).toThrow(/max depth/);
   });
 
-  it("drops keys that would change a prototype", () => {
-    const { value } = parseJson('{"a":{"__proto__":{"x":1},"b":2}}', false);
-    expect(value).toEqual({ a: { b: 2 } });
-    expect(({} as { x?: number }).x).toBeUndefined();
+  it.each([
+    ["", '{"a":{"__proto__":{"x":1},"b":2}}', []],
+    [" beside a doubled key", '{"a":{"__proto__":{"x":1},"b":1,"b":2}}', ["a.b"]],
+    [" doubled", '{"a":{"__proto__":{"x":1},"__proto__":{"x":1},"b":2}}', ["a.__proto__"]],
+    [" in escapes", '{"a":{"__\\u0070roto_\\u005F":{"x":1},"b":2}}', []],
+    [" of a built-in", '{"a":{"constructor":{"prototype":{"x":1}},"b":2}}', []],
+  ])("keys that would change a prototype are dropped or harmless%s", (_, text, duplicates) => {
+    for (const mergeDuplicates of [true, false]) {
+      const parsed = parseJson(text, mergeDuplicates);
+      const polluted = Object.hasOwn(Object.prototype, "x");
+      Reflect.deleteProperty(Object.prototype, "x");
+      expect([mergeDuplicates, polluted, parsed.duplicates]).toEqual([mergeDuplicates, false, duplicates]);
+      expect(Object.keys((parsed.value as { a: object }).a)).not.toContain("__proto__");
+      expect(parsed.value).toMatchObject({ a: { b: 2 } });
+    }
   });
 });
 

@@ -52,6 +52,9 @@ function countKeys(value: unknown): number {
   return keys;
 }
 
+/** The key as such, or letters of ASCII in escapes, in which it may hide. */
+const PROTOTYPE_KEY = /"__proto__"|\\u00[567]/i;
+
 /**
  * @param mergeDuplicates what a doubled key with an object means: merged into the first (typed kinds), or replaced (custom resources)
  * Throws BodyError.
@@ -65,7 +68,7 @@ export function parseJson(text: string, mergeDuplicates: boolean): Parsed {
   } catch (error) {
     throw new BodyError(error instanceof Error ? error.message : String(error));
   }
-  if (text.includes('"__proto__"')) value = withoutPrototypeKeys(value);
+  if (PROTOTYPE_KEY.test(text)) value = withoutPrototypeKeys(value);
   if (countKeys(value) === keys) return { value, duplicates: [] };
   return slowParse(text, mergeDuplicates);
 }
@@ -126,7 +129,7 @@ function slowParse(text: string, mergeDuplicates: boolean): Parsed {
       const below = path === "" ? key : `${path}.${key}`;
       if (seen.has(key)) duplicates.push(below);
       seen.add(key);
-      const value = read(below, found[key]);
+      const value = read(below, Object.hasOwn(found, key) ? found[key] : undefined);
       if (key !== "__proto__") found[key] = value;
     }
     at += 1;
