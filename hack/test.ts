@@ -26,7 +26,7 @@ const missingFile = (file: string): string | undefined => (existsSync(file) ? un
 const KINDS = "test/kinds/suite.ts";
 const noKubectl = missing("kubectl", "version", "--client");
 const suites: readonly Suite[] = [
-  { name: "unit", command: jest("unit", "--maxWorkers=2"), limitMs: 10 * MINUTE_MS },
+  { name: "unit", command: jest("unit", "--maxWorkers=2"), limitMs: 15 * MINUTE_MS },
   { name: "system", command: jest("system", "--maxWorkers=2"), limitMs: 15 * MINUTE_MS },
   {
     name: "conformance",
@@ -36,7 +36,7 @@ const suites: readonly Suite[] = [
   },
   { name: "kinds", command: script(KINDS), limitMs: 10 * MINUTE_MS, skip: missingFile(KINDS) ?? noKubectl },
   { name: "seeds", command: script("test/seeds/suite.ts"), limitMs: 10 * MINUTE_MS },
-  { name: "e2e", command: jest("e2e", "--runInBand"), limitMs: 15 * MINUTE_MS, skip: noKubectl },
+  { name: "e2e", command: jest("e2e", "--runInBand"), limitMs: 30 * MINUTE_MS, skip: noKubectl },
 ];
 /** Only when named: compiles for minutes, and needs Go's modules from the network. */
 const extra: readonly Suite[] = [
