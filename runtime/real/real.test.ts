@@ -57,6 +57,38 @@ describe("worker pools", () => {
     expect(running.size).toBe(0);
     expect(new Set(done).size).toBe(20);
   });
+
+  it("let timers and sockets in between, even when keys never wait and always bring another", async () => {
+    const Thing = resource("example.io", "v1", "Thing", "things");
+    const server = miniServer();
+    let served = false;
+    let runs = 0;
+    const manager = createManager({
+      client: transportClient({ transport: server.transport }),
+      clock: systemClock,
+      random: seededRandom(1),
+      log: silentLogger,
+      gates: fixedGates({}),
+      controllers: [
+        {
+          name: "thing",
+          resource: Thing,
+          watches: [],
+          reconcile: async () => {
+            if (runs === 0) setTimeout(() => (served = true), 0);
+            runs += 1;
+            if (!served && runs < 200_000) manager.enqueue("thing", { namespace: "ns", name: `t${runs % 7}` });
+            return {};
+          },
+        },
+      ],
+    });
+    const workers = startWorkers(manager);
+    manager.enqueue("thing", { namespace: "ns", name: "t0" });
+    while (!served) await new Promise((later) => setTimeout(later, 1));
+    expect(await workers.stop()).toBe(true);
+    expect(runs).toBeLessThan(200_000);
+  });
 });
 
 describe("logger", () => {
