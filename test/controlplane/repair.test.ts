@@ -35,8 +35,9 @@ describe("a machine that a health check has marked", () => {
     await cp.settle();
     const [sick] = await cp.machines();
     if (!sick) throw new Error("there is a machine");
+    const uid = sick.metadata.uid ?? "";
     await markUnhealthy(cp, sick);
-    await cp.virtual.until("it is gone", async () => !uidsOf(await cp.machines()).includes(sick.metadata.uid), 60_000);
+    await cp.virtual.until("it is gone", async () => !uidsOf(await cp.machines()).includes(uid), 60_000);
     // All of it may happen within one instant of virtual time: the log has seen it.
     expect(cp.virtual.log.lines.some((l) => l.includes("KubeadmControlPlane cp ") && l.includes("Remediating=True/Remediating"))).toBe(true);
     await cp.settle();
