@@ -53,7 +53,10 @@ describe("the core is pure", () => {
 describe("sources", () => {
   it("have no default exports, no enums and no suppressed type errors", () => {
     expect(
-      found(/^export default|^\s*(export )?(const )?enum |@ts-ignore|@ts-expect-error|\bas any(?=\s*[)\];,.>]|\s*$)/, (file) => file !== "hack/tidy.test.ts"),
+      found(
+        /^export default|^\s*(export )?(const )?enum |@ts-ignore|@ts-expect-error|\bas any(?=\s*[)\];,.>]|\s*$)/,
+        (file) => file !== "hack/tidy.test.ts",
+      ),
     ).toEqual([]);
   });
 

@@ -39,7 +39,9 @@ describe("a machine that a health check has marked", () => {
     await markUnhealthy(cp, sick);
     await cp.virtual.until("it is gone", async () => !uidsOf(await cp.machines()).includes(uid), 60_000);
     // All of it may happen within one instant of virtual time: the log has seen it.
-    expect(cp.virtual.log.lines.some((l) => l.includes("KubeadmControlPlane cp ") && l.includes("Remediating=True/Remediating"))).toBe(true);
+    expect(cp.virtual.log.lines.some((l) => l.includes("KubeadmControlPlane cp ") && l.includes("Remediating=True/Remediating"))).toBe(
+      true,
+    );
     await cp.settle();
     const machines = await cp.machines();
     expect(uidsOf(machines)).not.toContain(sick.metadata.uid);
