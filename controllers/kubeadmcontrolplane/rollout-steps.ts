@@ -15,7 +15,7 @@ import { maxSurgeOf, messageOf, nameOf, replicasOf } from "./machines.ts";
 import { decideInPlace, nextStep } from "./plan.ts";
 import { buildQuestion } from "./question.ts";
 import { checkPreflight, initialize, scaleDown, scaleUp, waitForPreflight } from "./scale-steps.ts";
-import { settling } from "./settle.ts";
+import { type Settling, settling, startingUp } from "./settle.ts";
 import { trigger } from "./trigger.ts";
 import { clusterKeyOf, type ControlPlaneView, liveMachines, outdatedMachines, verdictOf } from "./view.ts";
 import { prepareUpgrade } from "./workload-config.ts";
@@ -62,10 +62,7 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
       liveMachines(view).filter((m) => m !== step.machine && !outdated.includes(m)),
       view.nowMs,
     );
-    if (wait) {
-      view.notes.waiting.push(`waiting for Machine ${nameOf(wait.machine)} to be available`);
-      return { requeueAfterMs: wait.requeueAfterMs, stop: true };
-    }
+    if (wait) return waitFor(view, wait);
   }
   switch (step.do) {
     case "nothing":
@@ -84,10 +81,17 @@ export async function advance(view: ControlPlaneView, context: ReconcileContext,
   }
 }
 
+function waitFor(view: ControlPlaneView, { machine, requeueAfterMs }: Settling): StepOutcome {
+  view.notes.waiting.push(`waiting for Machine ${nameOf(machine)} to be available`);
+  return { requeueAfterMs, stop: true };
+}
+
 async function tryInPlace(view: ControlPlaneView, context: ReconcileContext, tools: RolloutTools, machine: Machine): Promise<StepOutcome> {
   const withoutIt = checkPreflight(view, false, machine);
   const all = checkPreflight(view, false);
   const policy = rolloutPolicy(view.kcp);
+  const starting = all.passes ? undefined : startingUp(machine, view.nowMs);
+  if (starting) return waitFor(view, starting);
   let decision = decideInPlace({ all, withoutIt, policy });
   if (decision.do === "ask") {
     const answer = await ask(view, context, tools, machine);

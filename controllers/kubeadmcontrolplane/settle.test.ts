@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "../../api/meta/object.ts";
 import { timestamp } from "../../runtime/base/clock.ts";
 import { type MachineParts, machine, nowMs } from "./testing.ts";
-import { settling } from "./settle.ts";
+import { settling, startingUp } from "./settle.ts";
 
 const MINUTE_MS = 60_000;
 const since = (type: string, status: Condition["status"], minutes: number): Condition => ({
@@ -24,5 +24,16 @@ describe("settling", () => {
   ];
   it.each(rows)("%s", (_what, parts, minutes) => {
     expect(settling([machine("m1", parts)], nowMs)?.requeueAfterMs).toBe(minutes === undefined ? undefined : minutes * MINUTE_MS);
+  });
+});
+
+describe("startingUp", () => {
+  const rows: [string, MachineParts, number | undefined][] = [
+    ["made a minute ago, not available yet", { ageMinutes: 1 }, 4],
+    ["made a minute ago and available", { ageMinutes: 1, extra: [since("Available", "True", 0)] }, undefined],
+    ["old, and sick now", { ageMinutes: 6, extra: [since("Available", "False", 1)] }, undefined],
+  ];
+  it.each(rows)("%s", (_what, parts, minutes) => {
+    expect(startingUp(machine("m1", parts), nowMs)?.requeueAfterMs).toBe(minutes === undefined ? undefined : minutes * MINUTE_MS);
   });
 });

@@ -25,6 +25,15 @@ export function settling(upToDate: readonly Machine[], nowMs: number): Settling 
   return undefined;
 }
 
+/**
+ * A Machine made a moment ago fails the preflight checks because it has not come up yet: it is waited for and then updated in place. Ours:
+ * upstream replaces it as if it were sick.
+ */
+export function startingUp(machine: Machine, nowMs: number): Settling | undefined {
+  const leftMs = createdMs(machine) + SETTLE_MAX_MS - nowMs;
+  return isTrueOn(machine, "Available") || leftMs <= 0 ? undefined : { machine, requeueAfterMs: leftMs };
+}
+
 /** When it was made, last became unavailable, or ended its last update. */
 const changedMs = (machine: Machine): number =>
   Math.max(
