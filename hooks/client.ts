@@ -8,7 +8,8 @@ import { createAnswerCache } from "./answer-cache.ts";
 import { type CallTools, callHandler } from "./call.ts";
 import { HookError } from "./errors.ts";
 import { notReady, type RegisteredHandler, type Registry } from "./registry.ts";
-import { type LabelMap, selects, selectsAll } from "./selector.ts";
+import type { Labels } from "../api/meta/selector.ts";
+import { selects, selectsAll } from "./selector.ts";
 
 /** A request as controllers write it: apiVersion, kind and the merged settings are added. */
 export type HookRequestBody<H extends HookName> = Omit<HookRequestOf<H>, "apiVersion" | "kind">;
@@ -39,7 +40,7 @@ export interface HookClient {
 export interface HookClientOptions extends CallTools {
   readonly registry: Registry;
   /** Labels of a namespace; undefined when it does not exist. Asked only when a selector is not empty. */
-  readonly namespaceLabels: (namespace: string) => Promise<LabelMap | undefined>;
+  readonly namespaceLabels: (namespace: string) => Promise<Labels | undefined>;
 }
 
 const ANSWER_LIFE_MS = 600_000;
@@ -50,7 +51,7 @@ export function createHookClient(options: HookClientOptions): HookClient {
 
   /** Answers for several selectors with one look at the namespace. */
   const matcher = (object: KubeObject): ((selector: LabelSelector | undefined) => Promise<boolean>) => {
-    let labels: Promise<LabelMap | undefined> | undefined;
+    let labels: Promise<Labels | undefined> | undefined;
     // A ClusterClass or anything else without a namespace would be matched on its own name; all hooks are about namespaced kinds.
     const namespace = object.metadata.namespace ?? "";
     return async (selector) => {

@@ -1,5 +1,7 @@
 // Checks that several kinds share: metadata of templates, numbers or percents, selectors, taints, naming.
 // Here: pure functions from a value and its path to errors. Source: spec/api/common.md sections 4, 6, 7.
+import type { LabelSelector } from "../api/meta/object.ts";
+import { type Labels, matchesSelector } from "../api/meta/selector.ts";
 import { NameTemplateInvalid, renderNameTemplate } from "../api/naming.ts";
 import { machineSetPreflightChecks, machineSetSkipPreflightChecksAnnotation } from "../api/names.ts";
 import { type FieldError, forbidden, invalid, tooLong } from "../schema/field.ts";
@@ -94,25 +96,14 @@ export function selectorProblem(selector: unknown): string | undefined {
 export const isEmptySelector = (selector: unknown): boolean =>
   Object.keys(mapAt(selector, "matchLabels")).length === 0 && listAt(selector, "matchExpressions").length === 0;
 
+type Requirements = NonNullable<LabelSelector["matchExpressions"]>;
+
 /** A selector without requirements matches everything. */
-export function selectorMatches(selector: unknown, labels: Readonly<Record<string, string>>): boolean {
-  const plainMatch = Object.entries(mapAt(selector, "matchLabels")).every(([key, value]) => labels[key] === value);
-  const meets = (r: unknown): boolean => {
-    const value = labels[textAt(r, "key") ?? ""];
-    const values = listAt(r, "values");
-    switch (textAt(r, "operator")) {
-      case "In":
-        return value !== undefined && values.includes(value);
-      case "NotIn":
-        return value === undefined || !values.includes(value);
-      case "Exists":
-        return value !== undefined;
-      default:
-        return value === undefined;
-    }
-  };
-  return plainMatch && listAt(selector, "matchExpressions").every(meets);
-}
+export const selectorMatches = (selector: unknown, labels: Labels): boolean =>
+  matchesSelector(
+    { matchLabels: mapAt(selector, "matchLabels") as Labels, matchExpressions: listAt(selector, "matchExpressions") as Requirements },
+    labels,
+  );
 
 const RESERVED_TAINTS = ["node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision"];
 const CONTROL_PLANE_TAINT = "node-role.kubernetes.io/control-plane";

@@ -8,7 +8,7 @@ import { keyOf, keyText, metadataOf, type ObjectKey, parseKey } from "../../api/
 import type { CallTools } from "../../hooks/call.ts";
 import type { DiscoveryRules } from "../../hooks/discovery.ts";
 import type { Registry } from "../../hooks/registry.ts";
-import type { LabelMap } from "../../hooks/selector.ts";
+import type { Labels } from "../../api/meta/selector.ts";
 import { type Cache, index } from "../../runtime/cache.ts";
 import type { Client } from "../../runtime/client.ts";
 import { findCondition } from "../../runtime/conditions.ts";
@@ -143,7 +143,7 @@ export function extensionConfigController(options: ExtensionConfigOptions): Cont
 /** Labels of namespaces from the cache, for the hook client. The extensionconfig controller watches them. */
 export const namespaceLabels =
   (cache: () => Cache) =>
-  async (namespace: string): Promise<LabelMap | undefined> => {
+  async (namespace: string): Promise<Labels | undefined> => {
     const found = cache().get(namespaceMetadata, { namespace: "", name: namespace });
     return found && (found.metadata.labels ?? {});
   };

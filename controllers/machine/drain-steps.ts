@@ -16,7 +16,8 @@ import type { ReconcileContext } from "../../runtime/controller.ts";
 import type { Client } from "../../runtime/client.ts";
 import { controllerOf } from "../ownership/owners.ts";
 import type { WorkloadCluster } from "../workload/seam.ts";
-import { type DrainPlan, drainMessage, type DrainView, isDrained, type Labels, type MachineDrainRule, planDrain } from "./drain.ts";
+import { type DrainPlan, drainMessage, type DrainView, isDrained, type MachineDrainRule, planDrain } from "./drain.ts";
+import type { Labels } from "../../api/meta/selector.ts";
 import type { MachineView } from "./view.ts";
 
 const PODS_PER_PAGE = 100;

@@ -4,6 +4,7 @@ import type { Cluster } from "../../api/cluster.ts";
 import type { Pod } from "../../api/core/index.ts";
 import type { Machine } from "../../api/machine.ts";
 import type { KubeObject, LabelSelector } from "../../api/meta/object.ts";
+import { type Labels, matchesSelector } from "../../api/meta/selector.ts";
 import { podDrainLabel } from "../../api/names.ts";
 import { parseTimestamp } from "../../runtime/base/clock.ts";
 import { controllerOf } from "../ownership/owners.ts";
@@ -18,8 +19,6 @@ export interface MachineDrainRule extends KubeObject {
     readonly pods?: readonly { readonly selector?: LabelSelector; readonly namespaceSelector?: LabelSelector }[];
   };
 }
-
-export type Labels = Readonly<Record<string, string>>;
 
 export interface DrainView {
   readonly machine: Machine;
@@ -101,25 +100,7 @@ function byRule(pod: Pod, view: DrainView): PodDecision | undefined {
 const anyOf = <T>(items: readonly T[], holds: (item: T) => boolean): boolean => items.length === 0 || items.some(holds);
 
 /** An absent selector selects all. */
-export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
-  const pairs = Object.entries(selector?.matchLabels ?? {});
-  if (!pairs.every(([key, value]) => labels[key] === value)) return false;
-  return (selector?.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-    const value = labels[key];
-    switch (operator) {
-      case "In":
-        return value !== undefined && values.includes(value);
-      case "NotIn":
-        return value === undefined || !values.includes(value);
-      case "Exists":
-        return value !== undefined;
-      case "DoesNotExist":
-        return value === undefined;
-      default:
-        return false;
-    }
-  });
-}
+export const selects = (selector: LabelSelector | undefined, labels?: Labels): boolean => matchesSelector(selector ?? {}, labels);
 
 export function planDrain(view: DrainView): DrainPlan {
   const decided = view.pods.map((pod) => decidePod(pod, view)).filter((d) => d.behavior !== "Skip");

@@ -27,7 +27,8 @@ import {
   UPDATE_MACHINE_HOOK,
 } from "../inplace/marks.ts";
 import { controllerOf, isControlledBy } from "../ownership/owners.ts";
-import { type Labels, matches, selectorPairs } from "../ownership/selector.ts";
+import { matches, selectorPairs } from "../ownership/selector.ts";
+import type { Labels } from "../../api/meta/selector.ts";
 import { readTemplate, type TemplateRead } from "../templates/read.ts";
 import type { MachineView, MoveTarget, SetView } from "./plan.ts";
 

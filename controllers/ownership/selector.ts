@@ -2,7 +2,7 @@
 // Source: spec/controllers/machinedeployment.md section 2.
 import type { LabelSelector } from "../../api/meta/object.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+import type { Labels } from "../../api/meta/selector.ts";
 
 export class SelectorInvalid extends Error {
   readonly code = "SelectorInvalid";

@@ -1,4 +1,6 @@
 // Reading fields of any object, and the rule shapes that many kinds share. Here: pure helpers for strategies.
+import type { LabelSelector } from "../../../api/meta/object.ts";
+import { type Labels, matchesSelector } from "../../../api/meta/selector.ts";
 import type { StatusCause } from "../../../api/meta/status.ts";
 import { fieldForbidden, fieldInvalid } from "../../errors.ts";
 import { type ApiObject, sameJson } from "../../object.ts";
@@ -35,22 +37,6 @@ export const unchanged = (
 export const unchangedOrForbidden = (object: ApiObject, old: ApiObject, path: string, why: string): readonly StatusCause[] =>
   sameJson(at(object, path), at(old, path)) ? [] : [fieldForbidden(path, why)];
 
-type Labels = Readonly<Record<string, string>>;
-
 /** metav1.LabelSelector against labels; an absent selector selects nothing, an empty one everything. */
-export function selects(selector: unknown, labels: Labels | undefined): boolean {
-  if (typeof selector !== "object" || selector === null) return false;
-  const { matchLabels = {}, matchExpressions = [] } = selector as {
-    matchLabels?: Labels;
-    matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
-  };
-  const has = labels ?? {};
-  if (!Object.entries(matchLabels).every(([key, value]) => has[key] === value)) return false;
-  return matchExpressions.every(({ key, operator, values = [] }) => {
-    const value = has[key];
-    if (operator === "Exists") return value !== undefined;
-    if (operator === "DoesNotExist") return value === undefined;
-    const within = value !== undefined && values.includes(value);
-    return operator === "In" ? within : operator === "NotIn" ? !within : false;
-  });
-}
+export const selects = (selector: unknown, labels: Labels | undefined): boolean =>
+  typeof selector === "object" && selector !== null && matchesSelector(selector as LabelSelector, labels);
